@@ -1,5 +1,6 @@
-//! Finds instructions whose result no schedule decides: the time stamp counter, the number of the
-//! processor, performance counters and random numbers.
+//! Finds instructions that no probe tells of: those whose result no schedule decides (the time stamp
+//! counter, the number of the processor, performance counters and random numbers), and fences that
+//! the program writes as assembly.
 //!
 //! Nothing sees such an instruction when it executes. So it counts wherever it stands in a file,
 //! executed or not. A file is searched for the bytes of the instructions first. Most files have few
@@ -16,10 +17,29 @@ use object::{Object as _, ObjectSection as _, SectionFlags};
 use crate::demangle::demangle;
 use crate::module::Module;
 
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    Unrepeatable,
+    Fence,
+}
+
 impl Module {
-    /// The addresses of such instructions, each with the name of its function. Sorted.
+    /// The addresses of instructions whose result no schedule decides, each with the name of its
+    /// function. Sorted.
     pub fn unrepeatable_instructions(&self) -> Vec<(u64, Option<String>)> {
-        let candidates: Vec<u64> = self.code().into_iter().flat_map(|r| self.candidates(&r)).collect();
+        self.instructions(Sought::Unrepeatable)
+    }
+
+    /// The same for `mfence`, and for a locked operation on the stack, which serves as one. Compilers
+    /// that instrument call a function for a fence of the language.
+    pub fn fence_instructions(&self) -> Vec<(u64, Option<String>)> {
+        self.instructions(Sought::Fence)
+    }
+
+    fn instructions(&self, sought: Sought) -> Vec<(u64, Option<String>)> {
+        let candidates: Vec<u64> =
+            self.code().into_iter().flat_map(|r| self.candidates(&r, sought)).collect();
         if candidates.is_empty() {
             return Vec::new();
         }
@@ -28,7 +48,7 @@ impl Module {
         for at in candidates {
             // Symbols may overlap: one that has the instruction is enough.
             let around: Vec<_> = functions.iter().filter(|(range, _)| range.contains(&at)).collect();
-            match around.iter().find(|(range, _)| self.has_unrepeatable(range, at)) {
+            match around.iter().find(|(range, _)| self.has_sought(range, at, sought)) {
                 Some((_, name)) => found.push((at, name.map(demangle))),
                 None if around.is_empty() => found.push((at, None)),
                 None => {}
@@ -48,35 +68,53 @@ impl Module {
     }
 
     /// Where bytes are that may be the opcode of one.
-    fn candidates(&self, range: &Range<u64>) -> Vec<u64> {
+    fn candidates(&self, range: &Range<u64>, sought: Sought) -> Vec<u64> {
         let Some(code) = self.code_from(range.start) else { return Vec::new() };
         let code = &code[..code.len().min((range.end - range.start) as usize)];
-        let starts = code.iter().enumerate().filter(|(_, byte)| **byte == 0x0f).map(|(at, _)| at);
-        starts.filter(|at| is_opcode(&code[at + 1..])).map(|at| range.start + at as u64).collect()
+        let starts = (0..code.len()).filter(|at| match sought {
+            Sought::Unrepeatable => is_opcode(&code[*at..]),
+            Sought::Fence => is_fence(&code[*at..]),
+        });
+        starts.map(|at| range.start + at as u64).collect()
     }
 
     /// Whether the function has such an instruction whose opcode is at the address. True as well if
     /// something before it is no instruction, since then nobody knows where the next one begins.
-    fn has_unrepeatable(&self, function: &Range<u64>, at: u64) -> bool {
+    fn has_sought(&self, function: &Range<u64>, at: u64, sought: Sought) -> bool {
         let Some(code) = self.code_from(function.start) else { return false };
         let code = &code[..code.len().min((function.end - function.start) as usize)];
         let decoder = Decoder::with_ip(64, code, function.start, DecoderOptions::NONE);
-        decoder
-            .into_iter()
-            .take_while(|i| i.ip() <= at)
-            .any(|i| i.is_invalid() || at < i.next_ip() && is_unrepeatable(i.mnemonic()))
+        decoder.into_iter().take_while(|i| i.ip() <= at).any(|i| {
+            let is_it = match sought {
+                Sought::Unrepeatable => is_unrepeatable(i.mnemonic()),
+                Sought::Fence => i.mnemonic() == Mnemonic::Mfence || i.has_lock_prefix(),
+            };
+            i.is_invalid() || at < i.next_ip() && is_it
+        })
     }
 }
 
-/// Whether these bytes after 0F make the opcode of one.
-fn is_opcode(rest: &[u8]) -> bool {
-    match rest {
+/// Whether these bytes begin with the opcode of an instruction that is not repeatable.
+fn is_opcode(code: &[u8]) -> bool {
+    match code {
         // rdtsc, rdpmc
-        [0x31 | 0x33, ..] => true,
+        [0x0f, 0x31 | 0x33, ..] => true,
         // rdtscp
-        [0x01, 0xf9, ..] => true,
+        [0x0f, 0x01, 0xf9, ..] => true,
         // rdrand, rdseed and rdpid of a register
-        [0xc7, operand, ..] => *operand >= 0xf0,
+        [0x0f, 0xc7, operand, ..] => *operand >= 0xf0,
+        _ => false,
+    }
+}
+
+/// Whether these bytes begin like a fence.
+fn is_fence(code: &[u8]) -> bool {
+    match code {
+        // mfence
+        [0x0f, 0xae, 0xf0, ..] => true,
+        // lock add or lock or of a constant and a word on the stack
+        [0xf0, 0x83, 0x04 | 0x0c | 0x44 | 0x4c, 0x24, ..] => true,
+        [0xf0, 0x48, 0x83, 0x04 | 0x0c | 0x44 | 0x4c, 0x24, ..] => true,
         _ => false,
     }
 }

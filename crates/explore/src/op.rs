@@ -399,6 +399,8 @@ pub const SYSTEM_V: u64 = 0x4a00_0002_0000;
 /// The object of [`OpKind::Other`] if a function of the C library uses what it keeps in memory from
 /// call to call.
 pub const LIBRARY_STATE: u64 = 0x4a00_0003_0000;
+/// The other object of such a step that sees what is outside memory, such as files.
+pub const SEES_OUTSIDE: u64 = 1;
 
 /// Thread numbers are below this.
 const FIRST_ADDRESS: u64 = 1 << 16;

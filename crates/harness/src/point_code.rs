@@ -95,11 +95,19 @@ pub fn unrepeatable_instruction(modules: &[Mapped]) -> Option<String> {
 }
 
 fn first_unrepeatable_instruction(path: &Path) -> Option<String> {
+    first_in_words(path, Module::unrepeatable_instructions)
+}
+
+/// A function of the program with a fence that is written as assembly, in words. Nothing sees it.
+pub fn fence_instruction(path: &Path) -> Option<String> {
+    first_in_words(path, Module::fence_instructions)
+}
+
+fn first_in_words(path: &Path, all: fn(&Module) -> Vec<(u64, Option<String>)>) -> Option<String> {
     if !gaps::is_instrumented(path) {
         return None;
     }
-    let module = Module::open(path).ok()?;
-    let found = module.unrepeatable_instructions();
+    let found = all(&Module::open(path).ok()?);
     let mut names = found.into_iter().map(|(_, name)| name);
     // The runtime is a part of the file. In one without symbols it cannot be told from the program.
     let name = names.find(|name| !name.as_ref().is_some_and(|n| n.starts_with("raddle_rt::")))?;

@@ -290,7 +290,8 @@ fn the_tests_of_a_test_program_are_looked_at_one_by_one() {
     assert!(suite.findings()[0]["notes"].to_string().contains("Ui.Shows"));
 }
 
-/// Tests of libtest: two that lose an update, two that do not, and one without threads.
+/// Tests of libtest: two that lose an update, two that do not, two that use one file in turn, and one
+/// without threads.
 const OF_LIBTEST: &str = r#"
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -332,33 +333,49 @@ fn locks() {
 fn is_alone() {
     assert_eq!(1 + 1, 2);
 }
+static FILE: Mutex<()> = Mutex::new(());
+fn keep(text: &str) {
+    let _guard = FILE.lock().unwrap();
+    std::fs::write("kept.txt", text).unwrap();
+    let n = AtomicU32::new(0);
+    twice(&|| drop(n.fetch_add(1, SeqCst)));
+    assert_eq!((n.load(SeqCst), &*std::fs::read_to_string("kept.txt").unwrap()), (2, text));
+}
+#[test]
+fn keeps_a_file() {
+    keep("one");
+}
+#[test]
+fn keeps_it_too() {
+    keep("two");
+}
 "#;
 
-/// What is found does not depend on whether tests are looked at side by side.
+/// Tests of libtest may share what a process has, such as a lock that guards a file, so they are looked
+/// at one after the other.
 #[test]
-fn tests_of_libtest_are_looked_at_side_by_side() {
+fn tests_of_libtest_are_looked_at_one_after_the_other() {
     let bench = Bench::new();
     bench.file("tests.rs", OF_LIBTEST);
     common::succeed(&mut bench.raddle("rustc --edition 2021 --test -g -Copt-level=1 tests.rs -o tests"));
-    for threads in ["2", "1"] {
-        let mut command = bench.raddle("conseq --format json -o report.json --sites assert -- ./tests");
-        command.env("TMPDIR", bench.session_folder()).env("RUST_TEST_THREADS", threads).stdin(Stdio::null());
-        let done = bench.searched(within(Duration::from_secs(120), &mut command));
-        assert_eq!(done.status, 66, "{}\n{}", done.report, done.stderr);
-        let tests: Vec<&str> = done.findings().iter().map(|f| f["notes"][0].as_str().unwrap()).collect();
-        let of = |name: &str| tests.iter().filter(|t| t.contains(&format!("test `{name}`"))).count();
-        assert!(of("loses_one") > 0 && of("loses_another") > 0, "{tests:?}");
-        assert_eq!((of("counts"), of("locks")), (0, 0), "{tests:?}");
-        assert_eq!(done.stat("tests"), &5);
-        assert!(done.stderr.contains("1 of 5 tests create no thread"), "{}", done.stderr);
-        let n = |key: &str| done.stat(key).as_u64().unwrap();
-        let ends = ["pairs_confirmed", "pairs_refuted", "pairs_shown", "pairs_open"].map(n);
-        assert!(
-            ends[0] > 0 && n("pairs") == ends.iter().sum::<u64>() && n("pairs") <= n("suspects"),
-            "{}",
-            done.report
-        );
-    }
+    let mut command = bench.raddle("conseq --format json -o report.json --sites assert -- ./tests");
+    command.env("TMPDIR", bench.session_folder()).stdin(Stdio::null());
+    let done = bench.searched(within(Duration::from_secs(120), &mut command));
+    assert_eq!(done.status, 66, "{}\n{}", done.report, done.stderr);
+    let tests: Vec<&str> = done.findings().iter().map(|f| f["notes"][0].as_str().unwrap()).collect();
+    let of = |name: &str| tests.iter().filter(|t| t.contains(&format!("test `{name}`"))).count();
+    assert!(of("loses_one") > 0 && of("loses_another") > 0, "{tests:?}");
+    assert_eq!((of("counts"), of("locks")), (0, 0), "{tests:?}");
+    assert_eq!((of("keeps_a_file"), of("keeps_it_too")), (0, 0), "{tests:?}");
+    assert_eq!(done.stat("tests"), &7);
+    assert!(done.stderr.contains("1 of 7 tests create no thread"), "{}", done.stderr);
+    let n = |key: &str| done.stat(key).as_u64().unwrap();
+    let ends = ["pairs_confirmed", "pairs_refuted", "pairs_shown", "pairs_open"].map(n);
+    assert!(
+        ends[0] > 0 && n("pairs") == ends.iter().sum::<u64>() && n("pairs") <= n("suspects"),
+        "{}",
+        done.report
+    );
 }
 
 /// A test of Catch2's form: the library gets the expression with its result, and decides.

@@ -140,6 +140,44 @@ fn a_hunt_confirms_what_only_an_older_value_shows_and_explains_it() {
     }
 }
 
+/// A fence of assembly is not seen, so a hunt confirms nothing that it may rule out.
+#[test]
+fn a_hunt_tries_no_older_values_beside_a_fence_of_assembly() {
+    let bench = Bench::new();
+    for fence in ["mfence", "lock; addl $0, (%%rsp)"] {
+        let text = format!(
+            "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x, y;
+static int seen[2];
+static void set_and_look(atomic_int *own, atomic_int *other, int *into) {{
+    atomic_store_explicit(own, 1, memory_order_relaxed);
+    __asm__ volatile(\"{fence}\" ::: \"memory\");
+    *into = atomic_load_explicit(other, memory_order_relaxed);
+}}
+static void *first(void *arg) {{ set_and_look(&x, &y, &seen[0]); return arg; }}
+static void *second(void *arg) {{ set_and_look(&y, &x, &seen[1]); return arg; }}
+int main(void) {{
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(seen[0] || seen[1]);
+    return 0;
+}}
+"
+        );
+        bench.file("fence.c", &text);
+        bench.ok("cc --use gcc -g -O1 -pthread fence.c -o fence");
+        let output = bench.raddle("hunt --seconds 60 --seed 1 -- ./fence").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &common::stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{fence}: {said}");
+        assert!(said.contains("has a fence that is written as assembly"), "{fence}: {said}");
+    }
+}
+
 /// One thread publishes relaxed data, the other reads it; `publish` and `receive` are what is
 /// between.
 fn passing(globals: &str, publish: &str, receive: &str) -> String {

@@ -106,7 +106,7 @@ fn what_no_copy_can_be_made_of() {
     bench.file("mine.raddle/file", "kept");
     assert!(refused(&mut bench.raddle("instrument -o mine ./prog")).contains("raddle has not made it"));
     assert!(bench.path("mine.raddle/file").exists());
-    assert!(refused(&mut bench.raddle("tsvd --collect prog")).contains("is no copy"));
+    assert!(refused(&mut bench.raddle("tsvd --collect prog")).contains("is not a copy"));
     bench.ok("instrument -o ok ./prog");
     let about = std::fs::read_to_string(bench.path("ok.raddle/about.json")).unwrap();
     bench.file("ok.raddle/about.json", &about.replace("\"runtime\": \"", "\"runtime\": \"0"));

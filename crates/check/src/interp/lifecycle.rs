@@ -152,13 +152,13 @@ impl Machine<'_> {
     }
 
     pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
-        let handle = self.as_before(handle);
-        if is_unknown(handle) {
+        // What a handle was before counts only if it was one: the unknown function may have set it.
+        let before = self.as_before(handle);
+        let named = of_handle(before).filter(|t| *t < self.threads.len());
+        if named.is_none() && is_unknown(handle) {
             return self.join_any(ti);
         }
-        let Some(target) = of_handle(handle).filter(|t| *t < self.threads.len()) else {
-            return Flow::Done(0);
-        };
+        let Some(target) = named else { return Flow::Done(0) };
         if target == ti {
             return Flow::Done(35);
         }

@@ -1,8 +1,8 @@
-//! The static half of one command, for the threads that examine its programs and tests.
+//! The static half of one command, for all of its programs and tests.
 //!
 //! What is known about a file belongs to one thread: it has the file open, decodes each function
-//! once, and writes the results to disk in the end. The others ask it. So tests that are examined
-//! side by side share what is found out about their file, as tests one after the other do.
+//! once, and writes the results to disk in the end. Who examines a test asks it, so the tests of a
+//! program share what is found out about their file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -130,10 +130,6 @@ pub fn run(args: &Args, halves: &StaticServer, recipe: &Recipe, notes: &Notes) -
 /// Their time goes to parts whose suspects can be tested.
 const IN_VAIN: usize = 4;
 
-/// How many parts are examined side by side. Most of the time a part has one thread at work: that
-/// of the program, or the driver's.
-const SIDE_BY_SIDE: usize = 2;
-
 /// Examines each part with an equal share of the time left since `begun`. A part that comes to no
 /// end in its usual traced runs is put off. If the others have left time, up to half of it goes to
 /// those that were put off, and the rest to parts with open suspects. `command`: how long the command took
@@ -149,11 +145,9 @@ pub fn each(
     let mut all = Report::new("conseq", findings::words(of));
     coverage::add_empty_stats(&mut all, begun);
     let n = parts.len();
-    let side_by_side = side_by_side(&parts);
     let left = || args.seconds * PARTS - begun.elapsed().as_secs_f64();
     let examined = Mutex::new(Tally::default());
-    let suite =
-        Suite { args, halves, parts: &parts, command, notes, side_by_side, left: &left, tally: &examined };
+    let suite = Suite { args, halves, parts: &parts, command, notes, left: &left, tally: &examined };
     let begun_with = suite.look_at_each();
     if begun_with < n {
         notes.say(&format!(
@@ -193,27 +187,14 @@ pub fn each(
     Ok(all)
 }
 
-/// How many of these parts may be examined at once. Tests of one program of Rust's libtest share a
-/// process unless the user says otherwise, so they do not get into each other's way. Other programs
-/// may use the same file or port, one after the other.
-fn side_by_side(parts: &[SuitePart]) -> usize {
-    let is_of_libtest = |part: &SuitePart| part.recipe.flags & raddle_wire::explore::flag::LIBTEST != 0;
-    let is_one_program = parts.windows(2).all(|p| p[0].recipe.program.path == p[1].recipe.program.path);
-    let one_by_one = std::env::var_os("RUST_TEST_THREADS").is_some_and(|n| n == "1");
-    if one_by_one || !is_one_program || !parts.iter().all(is_of_libtest) {
-        return 1;
-    }
-    std::thread::available_parallelism().map_or(1, usize::from).min(SIDE_BY_SIDE).min(parts.len()).max(1)
-}
-
-/// A suite whose parts are examined, some of them side by side.
+/// A suite whose parts are examined, one after the other: tests share files, ports and whatever a
+/// process has.
 struct Suite<'a> {
     args: &'a Args,
     halves: &'a StaticServer,
     parts: &'a [SuitePart],
     command: Option<Duration>,
     notes: &'a Notes,
-    side_by_side: usize,
     /// The seconds that are left.
     left: &'a (dyn Fn() -> f64 + Sync),
     tally: &'a Mutex<Tally>,
@@ -237,39 +218,20 @@ impl Suite<'_> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the numbers below `n` to `work` in turn, on all threads, until it refuses one. Returns
-    /// how many it took. The thread that started a process must outlive it, so the caller's works,
-    /// too.
-    fn side_by_side(&self, n: usize, work: &(dyn Fn(usize) -> bool + Sync)) -> usize {
-        let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let each = || {
-            loop {
-                let i = next.fetch_add(1, Relaxed);
-                if i >= n || !work(i) {
-                    break;
-                }
-                taken.fetch_add(1, Relaxed);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.side_by_side {
-                // Without it, the others take its share.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, each);
-            }
-            each();
-        });
-        taken.into_inner()
+    /// Gives the numbers below `n` to `work` in turn, until it refuses one. Returns how many it took.
+    fn in_turn(&self, n: usize, work: &dyn Fn(usize) -> bool) -> usize {
+        (0..n).take_while(|i| work(*i)).count()
     }
 
     /// The share of one of so many parts in the time that is left.
     fn share(&self, left: f64, parts: usize) -> f64 {
-        left * self.side_by_side.min(parts) as f64 / parts as f64
+        left / parts as f64
     }
 
     /// Examines each part once, and returns how many there was time for.
     fn look_at_each(&self) -> usize {
         let n = self.parts.len();
-        self.side_by_side(n, &|i| {
+        self.in_turn(n, &|i| {
             let has_time = !raddle_harness::interrupt::came() && (self.left)() > 0.0;
             if has_time {
                 self.look_at(i, self.share((self.left)(), n - i), n > 1);
@@ -328,7 +290,7 @@ impl Suite<'_> {
         let mut put_off = std::mem::take(&mut self.tally().put_off);
         put_off.sort_unstable_by_key(|(part, _)| *part);
         let in_vain = AtomicUsize::new(0);
-        self.side_by_side(put_off.len(), &|at| {
+        self.in_turn(put_off.len(), &|at| {
             let (i, had) = put_off[at];
             let left = (self.left)() - kept;
             // Longer executions take longer. It is better to come to the end of a few parts than of
@@ -348,9 +310,9 @@ impl Suite<'_> {
             self.tally().done.iter().map(|e| (e.open(), e.part, e.seconds)).filter(|e| e.0 > 0).collect();
         // If there is not enough time for all, it goes to those with most to settle.
         open.sort_unstable_by_key(|(open, part, _)| (std::cmp::Reverse(*open), *part));
-        self.side_by_side(open.len(), &|at| {
+        self.in_turn(open.len(), &|at| {
             let (_, i, had) = open[at];
-            if let Some(seconds) = once_more((self.left)(), had, open.len() - at, self.side_by_side)
+            if let Some(seconds) = once_more((self.left)(), had, open.len() - at)
                 && !raddle_harness::interrupt::came()
             {
                 let part = &self.parts[i];
@@ -369,8 +331,8 @@ impl Suite<'_> {
 
 /// The share of one of so many parts with open suspects in what is `left`, if that is worth it after
 /// what the part `had`.
-fn once_more(left: f64, had: f64, parts: usize, side_by_side: usize) -> Option<f64> {
-    let seconds = left * side_by_side.min(parts) as f64 / parts as f64;
+fn once_more(left: f64, had: f64, parts: usize) -> Option<f64> {
+    let seconds = left / parts as f64;
     (seconds > LONGER * had).then_some(seconds)
 }
 
@@ -583,10 +545,9 @@ mod tests {
 
     #[test]
     fn time_that_others_leave_is_shared_by_those_with_open_suspects() {
-        assert_eq!(once_more(20.0, 4.0, 2, 1), Some(10.0));
-        assert_eq!(once_more(20.0, 4.0, 2, 2), Some(20.0), "both at once");
-        assert_eq!(once_more(20.0, 4.0, 1, 2), Some(20.0));
-        assert_eq!(once_more(6.0, 4.0, 1, 1), None, "it had almost as much before");
+        assert_eq!(once_more(20.0, 4.0, 2), Some(10.0));
+        assert_eq!(once_more(20.0, 4.0, 1), Some(20.0));
+        assert_eq!(once_more(6.0, 4.0, 1), None, "it had almost as much before");
     }
 
     #[test]

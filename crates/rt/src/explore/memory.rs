@@ -13,25 +13,29 @@
 
 use core::ffi::c_int;
 
+use raddle_explore::op::{LIBRARY_STATE, SEES_OUTSIDE};
 use raddle_explore::races::Deed;
 use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 use raddle_explore::{Op, OpKind, StepFlags};
-use raddle_wire::explore::flag;
+use raddle_wire::explore::{flag, gap};
 
 use super::point::point;
 use super::sync::choose_by;
-use super::{Wait, has, op, races, state};
+use super::{Wait, has, hidden, op, races, state};
 use crate::detect::thread::current;
 use crate::handle::Handle;
 use crate::interpose::channel;
 use crate::sys;
 
-/// A sent signal orders the sender before the handler.
+/// Signals, timers that send one, and requests to cancel. Who handles one comes after all who have
+/// sent one: a signal to the process, or one of a queue, does not say whose it is. The order may be
+/// too much, so a search in which one arrives is not complete (`gap::SIGNAL`).
 const SIGNALS: u64 = 1 << 61;
 const ANNOTATIONS: u64 = 1 << 60;
-/// What is outside memory: files by name and content, message queues, locks of the C library. Any
-/// call that is related to everything may hand over by it. Such calls are steps whose order the
-/// search changes, so to count them as ordered hides a race in some schedules only.
+/// What is outside memory: files by name and content, message queues, names of semaphores. Each call
+/// that sees or changes it may hand over by it, and is ordered after all such calls before it. That
+/// may be too much: if the program fixes the order of two calls by other means, it hides a race in
+/// all schedules. So a search is not complete once such an order came from another thread.
 const OUTSIDE: u64 = 1 << 59;
 /// The content of any file that is written by a descriptor.
 const WRITTEN: u64 = 1 << 58;
@@ -155,8 +159,8 @@ fn synchronises(o: &Op) {
     let Some(mut model) = model() else { return };
     let s = state();
     let me = s.current;
-    if s.threads[me].arrived != 0 {
-        model.acquire(me, SIGNALS | me as u64);
+    if s.threads[me].arrived | s.arrived != 0 {
+        model.acquire(me, SIGNALS);
     }
     match o.kind() {
         Lock | TryLock | TimedLock | ReadLock | WriteLock | SemWait | FutexWait | Once => {
@@ -178,35 +182,66 @@ fn synchronises(o: &Op) {
                 // Two numbers may stand for one thing.
                 model.acquire(me, channel::ANY_READY as u64);
             }
-            model.acquire(me, OUTSIDE);
-            model.acquire(me, WRITTEN);
+            after_what_is_outside(me);
             model.release(me, channel::ANY_READY as u64);
+        }
+        // It keeps its own state, and hands nothing over.
+        Other if o.object == LIBRARY_STATE && o.other != SEES_OUTSIDE => {
+            model.acquire(me, channel::ANY_READY as u64)
         }
         // Who reads a file comes after who wrote it.
         Other if channel::is_file_object(o.object as usize) => {
             model.acquire(me, channel::ANY_READY as u64);
-            model.acquire(me, OUTSIDE);
+            after_what_is_outside(me);
             if o.other == 0 {
                 model.acquire(me, o.object);
             } else {
+                // Who writes has noted that already.
                 model.release(me, o.object);
                 model.release(me, WRITTEN);
             }
         }
         Other => {
             model.acquire(me, channel::ANY_READY as u64);
-            model.acquire(me, OUTSIDE);
-            model.acquire(me, WRITTEN);
+            after_what_is_outside(me);
             model.release(me, OUTSIDE);
+            state().outside_by |= by(me);
         }
         Timer => {
             model.acquire(me, o.object);
             model.release(me, o.object);
+            model.release(me, SIGNALS);
         }
-        Signal => model.release(me, SIGNALS | o.object),
+        Signal => {
+            model.acquire(me, SIGNALS);
+            model.release(me, SIGNALS);
+        }
         Join if s.threads[o.object as usize].ended => model.join(me, o.object as usize),
         Free => model.forget(o.object, o.other),
         _ => {}
+    }
+}
+
+/// A thread in a set of threads, of which the last stands for all above it.
+fn by(thread: usize) -> u64 {
+    1 << thread.min(63)
+}
+
+/// The running thread comes after all calls that may have changed what is outside memory.
+fn after_what_is_outside(me: usize) {
+    if let Some(mut model) = model() {
+        model.acquire(me, OUTSIDE);
+        model.acquire(me, WRITTEN);
+    }
+    if state().outside_by & !by(me) != 0 || me >= 63 {
+        hidden::note(gap::OUTSIDE);
+    }
+}
+
+/// The running thread is about to handle a signal, or to act on a request to cancel.
+pub fn handles_signal() {
+    if let Some(mut model) = model() {
+        model.acquire(state().current, SIGNALS);
     }
 }
 

@@ -19,6 +19,7 @@
 //! peek      whether a step would block, found by looking at the object
 //! by_id     waits for message queues and semaphores of System V
 //! fifo      opening a FIFO, which waits for the other end
+//! long_writes writes of more than a pipe or a socket holds
 //! openmp    what libgomp does, with logical threads
 //! circle    threads that loop without changing anything
 //! signals   signals that threads send each other
@@ -84,6 +85,7 @@ pub mod heap;
 mod hidden;
 mod known_places;
 mod leaks;
+pub mod long_writes;
 pub mod memory;
 pub mod names;
 pub mod openmp;
@@ -264,6 +266,8 @@ pub struct ExplorationState {
     pub spurious: u32,
     /// Yields and time-outs of this execution.
     pub yields: u64,
+    /// The threads that have called functions which may change what is outside memory: see `memory`.
+    pub outside_by: u64,
     /// The last step of a thread that did more than loop: see `circle`.
     progressed: u32,
     /// Expiries of timers since one of the program's own threads last made a step.

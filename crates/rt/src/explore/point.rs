@@ -157,6 +157,7 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {
             state().threads[me].cut_short = true;
+            c11::handles_signal();
             return WaitEnd::Broken;
         }
         let enough = if breaks == Breaks::AnyHandler { Ran::Restarting } else { Ran::Breaking };

@@ -8,7 +8,10 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
 
-use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, StateKey, StepFlags, Tail, TraceBuf};
+use raddle_explore::op::{LIBRARY_STATE, SEES_OUTSIDE};
+use raddle_explore::{
+    Choice, Course, MAX_CONSTRAINTS, Next, Op, OpKind, StateKey, StepFlags, Tail, TraceBuf,
+};
 use raddle_wire::explore::{
     Cannot, ENDS, ExecutionEnd, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap,
     parts, point,
@@ -549,6 +552,7 @@ fn execute() {
     s.spurious = spurious;
     s.fruitless = 0;
     s.yields = 0;
+    s.outside_by = 0;
     s.progressed = 0;
     s.timers = 0;
     s.ending = 0;
@@ -691,7 +695,10 @@ fn changes(what: Outside, pc: usize) {
 /// The program is about to look at files or folders, which other threads may change: its place
 /// among all steps matters.
 pub fn looks_outside(pc: usize) {
-    super::keeps_state(pc);
+    if super::is_running() {
+        let looks = super::op(OpKind::Other, LIBRARY_STATE as usize, pc).with_other(SEES_OUTSIDE);
+        super::point(looks, super::Wait::Nothing, pc);
+    }
 }
 
 /// The program makes a system call by number, with unknown effects. If there is only one thread,

@@ -19,7 +19,7 @@ use raddle_wire::explore::{Cannot, ExecutionEnd, Status};
 
 use super::point::{Breaks, WaitEnd, point, wait as wait_for};
 use super::serve::give_up_worker;
-use super::{Logical, Wait, cancel, fatal, op, state, threads, time};
+use super::{Logical, Wait, cancel, fatal, memory, op, state, threads, time};
 use crate::handle::Handle;
 use crate::sys;
 
@@ -320,6 +320,7 @@ pub fn run_handlers() -> Ran {
         }
         let signal = ready.trailing_zeros() as c_int + 1;
         take(signal);
+        memory::handles_signal();
         most = most.max(handle(signal));
     }
 }

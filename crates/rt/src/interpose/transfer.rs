@@ -66,6 +66,15 @@ pub unsafe fn sends(c: &mut Call, message: *const libc::msghdr) {
     }
 }
 
+fn send_now(fd: c_int, from: *const c_void, n: usize, flags: c_int) -> isize {
+    let sent = sys::syscall(libc::SYS_sendto, [fd as usize, from as usize, n, flags as usize, 0, 0]);
+    if sent < 0 {
+        sys::set_errno(-sent as c_int);
+        return -1;
+    }
+    sent
+}
+
 /// A message of `n` bytes was received.
 pub unsafe fn receives(c: &mut Call, message: *const libc::msghdr, n: usize) {
     if c.is_judged() && !message.is_null() {
@@ -115,11 +124,14 @@ interpose! {
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
-        if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
-            return -1;
-        }
-        Call::new(t, pc).reads(from, n);
-        real(fd, from, n)
+        explore::long_writes::in_parts(fd, n, 0, pc, |done, len, further| {
+            Call::new(t, pc).reads(from.byte_add(done), len);
+            match further {
+                0 => real(fd, from.byte_add(done), len),
+                // A write to a socket is a `send` without flags.
+                flags => send_now(fd, from.byte_add(done), len, flags),
+            }
+        })
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
@@ -167,11 +179,10 @@ interpose! {
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
-        if !explore::sync::message(fd, libc::POLLOUT, flags, pc) {
-            return -1;
-        }
-        Call::new(t, pc).reads(from, n);
-        real(fd, from, n, flags)
+        explore::long_writes::in_parts(fd, n, flags, pc, |done, len, further| {
+            Call::new(t, pc).reads(from.byte_add(done), len);
+            real(fd, from.byte_add(done), len, flags | further)
+        })
     }
     fn sendto(fd: c_int, from: *const c_void, n: usize, flags: c_int, to: *const c_void, len: u32) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);

@@ -332,8 +332,9 @@ impl Both {
                 self.tell(id, EventKind::Signal(SyncId::Object(object)));
             }
             Step::Wait(object) => {
+                // Where nobody has released anything, there is nothing to learn.
+                *behind &= !logical.has_clock(object);
                 logical.wait(object);
-                *behind = false;
                 self.tell(id, EventKind::Wait(SyncId::Object(object)));
             }
             Step::Arrive => {

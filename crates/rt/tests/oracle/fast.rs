@@ -181,6 +181,10 @@ impl Logical {
         sync::release(testing::handle(&mut self.t), OBJECT + 64 * object as usize);
     }
 
+    pub fn has_clock(&mut self, object: u64) -> bool {
+        sync::has_clock(testing::handle(&mut self.t), OBJECT + 64 * object as usize)
+    }
+
     pub fn wait(&mut self, object: u64) {
         sync::acquire(testing::handle(&mut self.t), OBJECT + 64 * object as usize);
     }

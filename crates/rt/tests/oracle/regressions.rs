@@ -131,4 +131,17 @@ regressions! {
         // A write to the whole granule leaves no other slot.
         expect(0, &handed_on(8));
     };
+
+    /// No bug: where the detector knows more order, because thread 0 has not synchronised since the
+    /// flush. Nobody has released anything into what it waits for.
+    a_wait_that_learns_nothing_leaves_a_thread_behind: HYBRID, {
+        expect(0, &[
+            (0, Step::WearOut),
+            (4, Step::Flush),
+            (2, Step::Create),
+            (4, Step::Access { at: 8, size: 9, write: false }),
+            (0, Step::Wait(1)),
+            (0, Step::Access { at: 15, size: 9, write: true }),
+        ]);
+    };
 }
