@@ -103,7 +103,10 @@ pub fn fence_instruction(path: &Path) -> Option<String> {
     first_in_words(path, Module::fence_instructions)
 }
 
-fn first_in_words(path: &Path, all: fn(&Module) -> Vec<(u64, Option<String>)>) -> Option<String> {
+/// Addresses of instructions, each with the name of its function.
+type Instructions = Vec<(u64, Option<String>)>;
+
+fn first_in_words(path: &Path, all: fn(&Module) -> Instructions) -> Option<String> {
     if !gaps::is_instrumented(path) {
         return None;
     }
