@@ -187,11 +187,14 @@ impl Reader<'_> {
         span: Range<usize>,
         what: &str,
         word: &str,
-        known: impl Iterator<Item = &'a str>,
+        known: impl Iterator<Item = &'a str> + Clone,
     ) -> anyhow::Error {
-        let message = match similar::nearest(word, known) {
+        let message = match similar::nearest(word, known.clone()) {
             Some(meant) => format!("unknown {what} `{word}`; did you mean `{meant}`?"),
-            None => format!("unknown {what} `{word}`; docs/settings.md lists what is possible"),
+            None => {
+                let known: Vec<_> = known.map(|one| format!("`{one}`")).collect();
+                format!("unknown {what} `{word}`; possible are {}", known.join(", "))
+            }
         };
         self.at(Some(span), &message)
     }
@@ -203,7 +206,11 @@ impl Reader<'_> {
         let table = [REPORT].into_iter().chain(COMMANDS).find(home);
         let message = match table {
             Some(table) => format!("`{word}` is outside of a table: write it below [{table}]"),
-            None => format!("`{word}` is outside of a table; docs/settings.md lists what is possible"),
+            None => {
+                let tables: Vec<_> =
+                    COMMANDS.iter().chain([&REPORT]).map(|table| format!("[{table}]")).collect();
+                format!("`{word}` is outside of a table; the tables are {}", tables.join(", "))
+            }
         };
         self.at(Some(span), &message)
     }
@@ -378,7 +385,9 @@ mod tests {
             "/p/raddle.toml:1: `suppressions` is outside of a table: write it below [report]"
         );
         assert!(error("minutes = 5\n").ends_with("write it below [hunt]"));
-        assert!(error("suppresions = 'a'\n").contains("is outside of a table; docs/settings.md"));
+        assert!(
+            error("suppresions = 'a'\n").contains("is outside of a table; the tables are [hunt], [run],")
+        );
         let value = error("[hunt]\nminutes = 'five'\n");
         assert!(value.starts_with("/p/raddle.toml:2: invalid value 'five' for '--minutes"), "{value}");
         assert!(value.ends_with("a number, as in 30 or 0.5"), "{value}");

@@ -205,6 +205,14 @@ fn version_and_help() {
         assert!(help.contains(word), "{word}");
     }
     assert!(bench.ok("help cc").contains("RADDLE_CC"));
+    for (wrapper, compiler) in [("cc", "gcc"), ("c++", "g++")] {
+        let both = bench.ok(&format!("{wrapper} --use {compiler} --help"));
+        let theirs = both.find(&format!("Usage: {compiler} [options]"));
+        assert!(
+            both.find("RADDLE_CC") < theirs && both.contains(&format!("Usage: raddle {wrapper} ")),
+            "{both}"
+        );
+    }
     let mut cargo = bench.command(env!("CARGO_BIN_EXE_cargo-raddle"));
     assert!(succeed(cargo.args(["raddle", "--version"])).starts_with("raddle "));
     assert_eq!(bench.raddle("nonsense").output().unwrap().status.code(), Some(2));

@@ -8,7 +8,10 @@ use super::gcc_calls;
 use super::invocation::{Invocation, LinkOutput, Stage};
 use super::options::InputLanguage;
 use super::response;
+use crate::cli::Cli;
+use clap::CommandFactory;
 use raddle_harness::install::Runtime;
+use raddle_harness::say::print;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -52,11 +55,31 @@ pub enum Dialect {
 
 /// Reads the command line, adds raddle's words, and becomes the compiler.
 pub fn run(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<ExitCode> {
-    Err(super::exec(prepare(dialect, args)?))
+    let (chosen, tsvd, args) = leading(args)?;
+    if args == ["--help"] {
+        print_help(dialect);
+    }
+    Err(super::exec(prepare(dialect, chosen, tsvd, args)?))
 }
 
-fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
-    let (chosen, tsvd, args) = leading(args)?;
+/// Somebody who asks for help wants raddle's words as well as the compiler's, which follow.
+fn print_help(dialect: Dialect) {
+    let name = match dialect {
+        Dialect::C => "cc",
+        Dialect::Cxx => "c++",
+    };
+    let mut cli = Cli::command();
+    cli.build();
+    let own = cli.find_subcommand_mut(name).expect("the command that runs");
+    print(&format!("{}\nThe compiler's own help follows.\n\n", own.render_long_help()));
+}
+
+fn prepare(
+    dialect: Dialect,
+    chosen: Option<OsString>,
+    tsvd: bool,
+    args: Vec<OsString>,
+) -> anyhow::Result<Command> {
     let tsvd = tsvd || super::env_flag(TSVD);
     let compiler = Compiler::find(dialect, chosen)?;
     let read = |path: &Path| std::fs::read(path).ok();
