@@ -3,6 +3,7 @@
 //! Names in the program's file tell its framework: Rust's libtest and its imitations, GoogleTest,
 //! Catch2, doctest, Boost.Test.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -37,25 +38,44 @@ pub struct Case {
     arguments: Vec<String>,
     /// [`flag`]s of its worker.
     flags: u32,
+    /// Its source says that it does not run unless it is asked for.
+    is_ignored: bool,
+}
+
+/// The tests of a test program.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Tests {
+    pub cases: Vec<Case>,
+    /// The names of tests that are left out because their source says so: `#[ignore]` of libtest,
+    /// `DISABLED_` of GoogleTest, `disabled` of Boost.Test. The program would not run them either.
+    pub ignored: Vec<String>,
+}
+
+impl Tests {
+    /// Whether the program has no test, not even an ignored one.
+    pub fn are_none(&self) -> bool {
+        self.cases.is_empty() && self.ignored.is_empty()
+    }
 }
 
 /// How long a program may take to list its tests.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The tests of a program; `None` if it is not a test program or has no tests.
-pub fn list(recipe: &Recipe) -> Option<Vec<Case>> {
+/// The tests of a program; `None` if it is not a test program.
+pub fn list(recipe: &Recipe, with_ignored: bool) -> Option<Tests> {
     let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
-    let cases = harness.cases(&ask(recipe, harness.listing(), harness.stream())?);
-    (!cases.is_empty()).then_some(cases)
-}
-
-/// Whether the program is a test program without tests.
-pub fn has_none(recipe: &Recipe) -> bool {
-    let cases = || {
-        let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
-        Some(harness.cases(&ask(recipe, harness.listing(), harness.stream())?))
-    };
-    cases().is_some_and(|cases| cases.is_empty())
+    let mut cases = harness.cases(&ask(recipe, harness.listing(), harness.stream())?);
+    if harness == Harness::Libtest && !cases.is_empty() {
+        let words = [harness.listing(), &["--ignored"]].concat();
+        let ignored = harness.cases(&ask(recipe, &words, Stream::Output).unwrap_or_default());
+        let names: HashSet<&str> = ignored.iter().map(|case| case.name.as_str()).collect();
+        for case in cases.iter_mut().filter(|case| names.contains(case.name.as_str())) {
+            case.is_ignored = true;
+            case.arguments.insert(0, "--ignored".into());
+        }
+    }
+    let (ignored, cases) = cases.into_iter().partition(|case: &Case| case.is_ignored && !with_ignored);
+    Some(Tests { cases, ignored: ignored.into_iter().map(|case: Case| case.name).collect() })
 }
 
 /// Whether these arguments select exactly one test of a libtest program.
@@ -73,7 +93,7 @@ pub fn is_one_of_libtest(recipe: &Recipe, arguments: &[OsString]) -> bool {
 impl Case {
     /// A test that needs no arguments.
     pub fn new(name: &str) -> Case {
-        Case { name: name.into(), arguments: Vec::new(), flags: 0 }
+        Case { name: name.into(), arguments: Vec::new(), flags: 0, is_ignored: false }
     }
 
     /// A recipe that runs this test alone.
@@ -184,8 +204,7 @@ impl Harness {
                 }
                 Harness::GoogleTest => {
                     let name = format!("{suite}{}", text.trim_start());
-                    let counts = suite.ends_with('.') && !name.contains("DISABLED_");
-                    counts.then(|| (name.clone(), vec![format!("--gtest_filter={name}")]))
+                    suite.ends_with('.').then(|| (name.clone(), vec![format!("--gtest_filter={name}")]))
                 }
                 // With a seed from the clock, it would print another line each time.
                 Harness::Catch2 | Harness::Catch3 => {
@@ -201,14 +220,20 @@ impl Harness {
                 Harness::BoostTest => None,
             };
             let flags = if self == Harness::Libtest { flag::LIBTEST } else { 0 };
-            cases.extend(case.map(|(name, arguments)| Case { name, arguments, flags }));
+            cases.extend(case.map(|(name, mut arguments)| {
+                let is_ignored = self == Harness::GoogleTest && name.contains("DISABLED_");
+                if is_ignored {
+                    arguments.push("--gtest_also_run_disabled_tests".into());
+                }
+                Case { name, arguments, flags, is_ignored }
+            }));
         }
         cases
     }
 }
 
 /// The tests in Boost.Test's list. The list is a tree with four spaces per level, and a star
-/// follows what is enabled. Boost.Test's signal handlers would turn a crash into a status, so they
+/// follows what is enabled; a test that is named runs even if it is not. Boost.Test's signal handlers would turn a crash into a status, so they
 /// are off.
 fn boost_cases(listing: &str) -> Vec<Case> {
     let depth = |line: &str| (line.len() - line.trim_start().len()) / 4;
@@ -225,15 +250,15 @@ fn boost_cases(listing: &str) -> Vec<Case> {
         };
         path.truncate(level);
         path.push(name);
-        if disabled.is_some_and(|d| level > d) {
-            continue;
+        let is_below = disabled.is_some_and(|d| level > d);
+        if !is_below {
+            disabled = (!is_enabled).then_some(level);
         }
-        disabled = (!is_enabled).then_some(level);
         let is_test = lines.get(i + 1).is_none_or(|next| depth(next) <= level);
-        if is_enabled && is_test {
+        if is_test {
             let name = path.join("/");
             let arguments = vec![format!("--run_test={name}"), "--catch_system_errors=no".into()];
-            cases.push(Case { name, arguments, flags: 0 });
+            cases.push(Case { name, arguments, flags: 0, is_ignored: is_below || !is_enabled });
         }
     }
     cases
@@ -263,7 +288,21 @@ mod tests {
     use super::*;
 
     fn names(harness: Harness, listing: &str) -> Vec<(String, String)> {
-        harness.cases(listing).into_iter().map(|c| (c.name, c.arguments.join(" "))).collect()
+        harness
+            .cases(listing)
+            .into_iter()
+            .filter(|c| !c.is_ignored)
+            .map(|c| (c.name, c.arguments.join(" ")))
+            .collect()
+    }
+
+    fn ignored(harness: Harness, listing: &str) -> Vec<(String, String)> {
+        harness
+            .cases(listing)
+            .into_iter()
+            .filter(|c| c.is_ignored)
+            .map(|c| (c.name, c.arguments.join(" ")))
+            .collect()
     }
 
     fn pair(a: &str, b: &str) -> (String, String) {
@@ -284,6 +323,8 @@ mod tests {
         let expected = ["Queue.Pops", "Typed/0.Works", "Params/Queue.Holds/0"]
             .map(|name| pair(name, &format!("--gtest_filter={name}")));
         assert_eq!(names(Harness::GoogleTest, listing), expected);
+        let alone = "--gtest_filter=Queue.DISABLED_Slow --gtest_also_run_disabled_tests";
+        assert_eq!(ignored(Harness::GoogleTest, listing), [pair("Queue.DISABLED_Slow", alone)]);
     }
 
     #[test]
@@ -312,6 +353,9 @@ mod tests {
         let expected = ["plain", "s/races", "s/many/_0", "s/many/_1"]
             .map(|name| pair(name, &format!("--run_test={name} --catch_system_errors=no")));
         assert_eq!(names(Harness::BoostTest, listing), expected);
+        let off: Vec<String> =
+            ignored(Harness::BoostTest, listing).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(off, ["s/off", "all_off/a"]);
     }
 
     #[test]

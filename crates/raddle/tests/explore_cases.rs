@@ -136,6 +136,7 @@ fn tests_of_googletest_are_explored_one_by_one() {
     let found = bench.explore("--seconds 30", &[&target]);
     assert_eq!((found.status, found.kinds()), (66, vec!["exit-status"]), "{}", found.stderr);
     assert_eq!(found.stat("tests"), &Value::from(2));
+    assert_eq!(found.stat("tests_ignored_names"), &Value::from("Counter.DISABLED_Broken"));
     assert!(found.findings()[0]["notes"].to_string().contains("Counter.Counts"));
     assert_eq!(bench.replay("", found.schedule()).status, 66);
     // As one, or as the arguments say.
@@ -236,4 +237,53 @@ fn tests_that_are_not_reached_are_named() {
         said.contains("5 tests: ") && said.contains("not reached") && said.contains("tests::right"),
         "{said}"
     );
+}
+
+const IGNORED: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::thread;
+
+    #[test]
+    fn quick() {
+        thread::spawn(|| ()).join().unwrap();
+    }
+
+    #[test]
+    #[ignore]
+    fn slow() {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let add = || COUNT.store(COUNT.load(SeqCst) + 1, SeqCst);
+        let t = thread::spawn(add);
+        add();
+        t.join().unwrap();
+        assert_eq!(COUNT.load(SeqCst), 2, "lost");
+    }
+}
+"#;
+
+#[test]
+fn ignored_tests_are_said_to_be_left_out_and_taken_in_on_request() {
+    let bench = Bench::new();
+    bench.file("ignored.rs", IGNORED);
+    bench.ok("rustc --edition 2021 --test -g -Copt-level=1 ignored.rs -o ignored");
+    let left_out = bench.explore("--seconds 60", &["./ignored"]);
+    assert_eq!((left_out.status, left_out.findings().len()), (0, 0), "{}", left_out.stderr);
+    assert_eq!(left_out.stat("tests_ignored_names"), &Value::from("tests::slow"));
+    let taken_in = bench.explore("--seconds 60 --include-ignored", &["./ignored"]);
+    assert_eq!((taken_in.status, taken_in.kinds()), (66, vec!["assertion"]), "{}", taken_in.stderr);
+    assert_eq!(taken_in.stat("tests_ignored"), &Value::from(0));
+
+    let said = |line: &str| {
+        let output = bench.raddle(line).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for command in ["hunt", "conseq"] {
+        let (status, report) = said(&format!("{command} --seconds 20 -- ./ignored"));
+        let is_said = report.contains("1 test is ignored: --include-ignored takes them in");
+        assert!(status == Some(0) && is_said, "{command}: {report}");
+    }
+    let (status, report) = said("hunt --seconds 30 --include-ignored -- ./ignored");
+    assert!(status == Some(66) && report.contains("lost") && !report.contains("is ignored"), "{report}");
 }

@@ -76,6 +76,10 @@ pub struct Args {
     #[arg(long, help_heading = "Runs")]
     pub whole: bool,
 
+    /// Take in the tests that are ignored: #[ignore] of Rust, DISABLED_ of GoogleTest, and the like
+    #[arg(long, conflicts_with = "whole", help_heading = "Runs")]
+    pub include_ignored: bool,
+
     /// Hold each trace against others of the same order, one recorded at once and one of all
     /// accesses: for tests
     #[arg(long, hide = true)]

@@ -202,7 +202,7 @@ fn investigate(
     }
     if !instrumented {
         suite::run(args, &halves, &recipe, notes)
-    } else if let Some(tests) = suite::tests_of(args, &recipe) {
+    } else if let Some(tests) = suite::tests_of(args, &recipe, notes) {
         suite::each(args, &halves, &recipe, tests, (Instant::now(), None), notes)
     } else {
         campaign::run_alone(args, &halves, &recipe, CampaignDeadlines::new(args.seconds), notes)

@@ -34,7 +34,7 @@ use raddle_harness::cases::{self, Case};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{Notes, in_words};
 use raddle_harness::launch;
-use raddle_harness::say::say;
+use raddle_harness::say::{count, say};
 use raddle_harness::session_folder::SessionFolder;
 use raddle_harness::target::{self, TargetError};
 use raddle_harness::worker::{Recipe, apart, end};
@@ -71,9 +71,9 @@ pub struct SuitePart {
     is_test: bool,
 }
 
-/// The tests of a test program, to be examined one by one. `None`: it is not a test program, or the
-/// user has chosen what to run.
-pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<SuitePart>> {
+/// The tests of a test program, to be examined one by one. `None`: it is not a test program or has
+/// no tests to run, or the user has chosen what to run.
+pub fn tests_of(args: &Args, recipe: &Recipe, notes: &Notes) -> Option<Vec<SuitePart>> {
     if args.whole || recipe.words.len() > 1 {
         return None;
     }
@@ -83,7 +83,12 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<SuitePart>> {
         at: format!("in the test `{}` of `{of}`", case.name),
         is_test: true,
     };
-    Some(cases::list(recipe)?.iter().map(part).collect())
+    let tests = cases::list(recipe, args.include_ignored)?;
+    if !tests.ignored.is_empty() {
+        let what = count(tests.ignored.len() as u64, "test is", "tests are");
+        notes.say(&format!("{what} ignored: --include-ignored takes them in"));
+    }
+    (!tests.cases.is_empty()).then(|| tests.cases.iter().map(part).collect())
 }
 
 /// Runs the command, and examines each program that it started.
@@ -107,7 +112,8 @@ pub fn run(args: &Args, halves: &StaticServer, recipe: &Recipe, notes: &Notes) -
         let at = format!("in `{}`", findings::words(&recipe).join(" "));
         vec![SuitePart { recipe, at, is_test: false }]
     };
-    let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
+    let parts =
+        recipes.into_iter().flat_map(|r| tests_of(args, &r, notes).unwrap_or_else(|| program(r))).collect();
     let mut all = match each(args, halves, recipe, parts, (begun, Some(ran)), notes) {
         Err(error) if !raddle_harness::interrupt::came() => {
             let left = args.seconds - begun.elapsed().as_secs_f64();

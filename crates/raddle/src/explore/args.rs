@@ -87,6 +87,10 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Search")]
     pub whole: bool,
 
+    /// Take in the tests that are ignored: #[ignore] of Rust, DISABLED_ of GoogleTest, and the like
+    #[arg(long, conflicts_with = "whole", help_heading = "Search")]
+    pub include_ignored: bool,
+
     /// Continue after a failure; report each failure once
     #[arg(long, help_heading = "Search")]
     pub keep_going: bool,

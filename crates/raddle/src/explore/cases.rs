@@ -37,8 +37,16 @@ pub struct Test {
     surroundings: Surroundings,
 }
 
+/// What is explored test by test.
+#[derive(Default)]
+pub struct Suite {
+    tests: Vec<Test>,
+    /// The names of tests that are left out because their source says so.
+    ignored: Vec<String>,
+}
+
 /// The tests of the program, if it is to be explored test by test.
-pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Test>> {
+pub fn of(args: &Args, recipe: &Recipe) -> Option<Suite> {
     if args.search.whole || args.search.resume || args.command.len() > 1 {
         return None;
     }
@@ -47,44 +55,48 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Test>> {
         surroundings: Surroundings::default(),
         name: case.name,
     };
-    Some(cases::list(recipe)?.into_iter().map(test).collect())
+    let listed = cases::list(recipe, args.search.include_ignored).filter(|tests| !tests.are_none())?;
+    Some(Suite { tests: listed.cases.into_iter().map(test).collect(), ignored: listed.ignored })
 }
 
 /// The tests of a crate or workspace. The words of `args` are cargo's.
-pub fn of_cargo(args: &Args, runtime: &Runtime) -> Result<Vec<Test>> {
+pub fn of_cargo(args: &Args, runtime: &Runtime) -> Result<Suite> {
     anyhow::ensure!(
         !args.search.resume && !args.search.whole,
         "`cargo raddle explore` makes one search per test: --resume and --whole are for one program, \
          with `raddle explore`"
     );
     let programs = test_programs::build(&args.command)?;
-    let mut tests = Vec::new();
+    let mut all = Suite::default();
     for program in &programs {
         launch::surround(program.surroundings.clone());
         let found = of_program(args, program, runtime);
         launch::surround(Surroundings::default());
-        let name = program_name(Path::new(&program.path));
-        tests.extend(found?.into_iter().map(|test| match programs.len() {
-            1 => test,
-            _ => Test { name: format!("{name}: {}", test.name), ..test },
-        }));
+        let found = found?;
+        let file = program_name(Path::new(&program.path));
+        let name = |test: String| if programs.len() == 1 { test } else { format!("{file}: {test}") };
+        all.tests.extend(found.tests.into_iter().map(|test| Test { name: name(test.name), ..test }));
+        all.ignored.extend(found.ignored.into_iter().map(name));
     }
-    anyhow::ensure!(!tests.is_empty(), "none of the test programs that cargo built has a test");
-    Ok(tests)
+    let is_none = all.tests.is_empty() && all.ignored.is_empty();
+    anyhow::ensure!(!is_none, "none of the test programs that cargo built has a test");
+    Ok(all)
 }
 
 /// The tests of one test program of cargo's. Cargo builds one for each library and binary, even
 /// without tests. A program that does not list its tests is one test.
-fn of_program(args: &Args, program: &TestProgram, runtime: &Runtime) -> Result<Vec<Test>> {
+fn of_program(args: &Args, program: &TestProgram, runtime: &Runtime) -> Result<Suite> {
     let words = vec![program.path.clone()];
     let found = target::find(&words)?;
     let recipe = Recipe { words, ..super::recipe(args, found, runtime.clone()) };
     let test =
         |name: String, recipe: Recipe| Test { name, recipe, surroundings: program.surroundings.clone() };
-    Ok(match cases::list(&recipe) {
-        Some(cases) => cases.into_iter().map(|c| test(c.name.clone(), c.recipe(&recipe))).collect(),
-        None if cases::has_none(&recipe) => Vec::new(),
-        None => vec![test("the whole program".into(), recipe)],
+    Ok(match cases::list(&recipe, args.search.include_ignored) {
+        Some(listed) => {
+            let alone = |case: cases::Case| test(case.name.clone(), case.recipe(&recipe));
+            Suite { tests: listed.cases.into_iter().map(alone).collect(), ignored: listed.ignored }
+        }
+        None => Suite { tests: vec![test("the whole program".into(), recipe)], ignored: Vec::new() },
     })
 }
 
@@ -113,6 +125,7 @@ enum Coverage {
     WithoutThreads,
     Failed,
     NotReached,
+    Ignored,
 }
 
 /// The results of the tests, by name.
@@ -122,6 +135,11 @@ pub struct Covered(Vec<(String, Coverage)>);
 impl Covered {
     fn names(&self, of: Coverage) -> Vec<&str> {
         self.0.iter().filter(|(_, c)| *c == of).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The number of tests, without those that are ignored.
+    fn number(&self) -> usize {
+        self.0.len() - self.names(Coverage::Ignored).len()
     }
 
     /// Whether no test had interleavings to explore.
@@ -148,7 +166,10 @@ impl Covered {
             part(Coverage::NotReached, "not reached: --seconds allows more time", true),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        format!("{}: {}", count(self.0.len() as u64, "test", "tests"), parts.join(", "))
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        let ignored = part(Coverage::Ignored, "ignored, which --include-ignored takes in", true);
+        let ignored = ignored.map_or(String::new(), |part| format!("; {part}"));
+        format!("{}{parts}{ignored}", count(self.number() as u64, "test", "tests"))
     }
 
     fn add_stats(&self, stats: &mut std::collections::BTreeMap<String, Stat>) {
@@ -158,19 +179,21 @@ impl Covered {
             ("tests_without_threads", Coverage::WithoutThreads),
             ("tests_could_not", Coverage::Failed),
             ("tests_not_reached", Coverage::NotReached),
+            ("tests_ignored", Coverage::Ignored),
         ] {
             let names = self.names(of);
             stats.insert(key.into(), Stat::from(names.len() as u64));
             stats.insert(format!("{key}_names"), Stat::Text(names.join("\n")));
         }
-        stats.insert("tests".into(), Stat::from(self.0.len() as u64));
+        stats.insert("tests".into(), Stat::from(self.number() as u64));
     }
 }
 
 /// Explores each test and merges the reports. A first pass, in at most a third of the time, finds
 /// the tests that have threads; these get the rest of the time.
-pub fn explore_each(args: &Args, tests: &[Test], notes: &Notes) -> Result<(Report, Covered)> {
+pub fn explore_each(args: &Args, suite: Suite, notes: &Notes) -> Result<(Report, Covered)> {
     let begun = Instant::now();
+    let Suite { tests, ignored } = suite;
     let limit = args.search.limit();
     let left = || limit - begun.elapsed().as_secs_f64();
     let is_over = || interrupt::came() || left() <= 0.0;
@@ -223,8 +246,10 @@ pub fn explore_each(args: &Args, tests: &[Test], notes: &Notes) -> Result<(Repor
     let nothing_to_do = all.is_none();
     let mut all = all.unwrap_or_else(|| Report::new("explore", Vec::new()));
     all.target = args.command_line();
+    // What is ignored runs in no test run either, so that it does not count for completeness.
     let whole = covered.0.iter().all(|(_, c)| matches!(c, Coverage::ToTheEnd | Coverage::WithoutThreads));
     all.stats.insert("exhausted".into(), Stat::Bool(whole));
+    covered.0.extend(ignored.into_iter().map(|name| (name, Coverage::Ignored)));
     let alone = covered.names(Coverage::WithoutThreads).len() as i64;
     match all.stats.get_mut("schedules") {
         Some(Stat::Int(n)) if !nothing_to_do => *n += alone,

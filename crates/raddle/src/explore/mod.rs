@@ -95,7 +95,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         None => {
             let tests = cases::of_cargo(&args, &runtime)?;
             interrupt::watch();
-            let (report, covered) = cases::explore_each(&args, &tests, &notes)?;
+            let (report, covered) = cases::explore_each(&args, tests, &notes)?;
             (report, Some(covered))
         }
     };
@@ -124,7 +124,7 @@ fn explore_program(args: &Args, recipe: Recipe, notes: &Notes) -> Result<(Report
     let recipe = machine_code::prepare(recipe, &args.search, notes)?;
     interrupt::watch();
     if let Some(tests) = cases::of(args, &recipe) {
-        let (report, covered) = cases::explore_each(args, &tests, notes)?;
+        let (report, covered) = cases::explore_each(args, tests, notes)?;
         return Ok((report, Some(covered)));
     }
     let flags = recipe.flags | cases::flags(args, &recipe);

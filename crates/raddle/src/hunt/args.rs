@@ -49,6 +49,10 @@ pub struct Args {
     #[arg(long, help_heading = "Hunt")]
     pub whole: bool,
 
+    /// Take in the tests that are ignored: #[ignore] of Rust, DISABLED_ of GoogleTest, and the like
+    #[arg(long, conflicts_with = "whole", help_heading = "Hunt")]
+    pub include_ignored: bool,
+
     /// Keep the refutations of the last hunt of the same build, and search with another seed
     #[arg(long, help_heading = "Hunt")]
     pub resume: bool,

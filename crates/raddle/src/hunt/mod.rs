@@ -54,6 +54,7 @@ use crate::report::{Settler, TextTo};
 use journal::Journal;
 use prey::Prey;
 use rounds::Rounds;
+use suite::Suite;
 use summary::Summary;
 
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -66,11 +67,15 @@ pub fn run(args: Args) -> Result<ExitCode> {
     raddle_harness::interrupt::watch();
     let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
     let listing = Instant::now();
-    let (preys, building) = preys(&args)?;
+    let (suite, building) = suite(&args)?;
     // To list the tests, or to run a command to see what it starts, is part of the hunt; a build is
     // not.
     let spent = listing.elapsed().saturating_sub(building);
-    let preys = suite::part(preys, args.shard);
+    let ignored = suite.ignored_in_words();
+    if let (true, Some(ignored)) = (suite.preys.is_empty(), &ignored) {
+        anyhow::bail!("there is nothing to hunt: {ignored}");
+    }
+    let preys = suite::part(suite.preys, args.shard);
     let (preys, concerned) = match &changes {
         Some(changes) => changes.first(preys),
         None => (preys, 0),
@@ -84,6 +89,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let here = std::env::current_dir().unwrap_or_default();
         summary.coverage.extend(cargo::says_of_nextest(&here));
     }
+    summary.coverage.extend(ignored);
     let deadline = Instant::now() + args.limit().saturating_sub(spent);
     let rounds =
         Rounds { args: &args, preys: &preys, concerned, changes: changes.as_ref(), journal: &journal };
@@ -102,7 +108,7 @@ fn name(prey: &Prey) -> String {
 }
 
 /// What is to be hunted, and how long it took to build it.
-fn preys(args: &Args) -> Result<(Vec<Prey>, Duration)> {
+fn suite(args: &Args) -> Result<(Suite, Duration)> {
     let begun = Instant::now();
     let mut building = Duration::ZERO;
     let listed = if let Some(folder) = &args.ctest {

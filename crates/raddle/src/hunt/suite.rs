@@ -21,19 +21,45 @@ use raddle_harness::cases;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
+use raddle_harness::say::count;
 use raddle_harness::target;
 
 /// The share of the time that a command may take to show which tests it starts.
 const COMMAND: f64 = 0.25;
 
+/// What is hunted, one by one.
+#[derive(Default)]
+pub struct Suite {
+    pub preys: Vec<Prey>,
+    /// The number of tests that are left out because their source says so.
+    pub ignored: usize,
+}
+
+impl Suite {
+    pub fn is_empty(&self) -> bool {
+        self.preys.is_empty() && self.ignored == 0
+    }
+
+    pub fn ignored_in_words(&self) -> Option<String> {
+        let what = || count(self.ignored as u64, "test is", "tests are");
+        (self.ignored > 0).then(|| format!("{} ignored: --include-ignored takes them in", what()))
+    }
+}
+
 /// Replaces each test program by its tests.
-pub fn split(args: &Args, preys: Vec<Prey>) -> Vec<Prey> {
-    preys.into_iter().flat_map(|prey| tests_of(args, &prey).unwrap_or_else(|| vec![prey])).collect()
+pub fn split(args: &Args, preys: Vec<Prey>) -> Suite {
+    let mut all = Suite::default();
+    for prey in preys {
+        let found = tests_of(args, &prey).unwrap_or_else(|| Suite { preys: vec![prey], ..Suite::default() });
+        all.preys.extend(found.preys);
+        all.ignored += found.ignored;
+    }
+    all
 }
 
 /// The tests of a test program, such as one made with libtest or GoogleTest. `None`: it is not a
 /// test program, or the user has chosen what to run.
-fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
+fn tests_of(args: &Args, whole: &Prey) -> Option<Suite> {
     if args.whole || whole.words.len() > 1 {
         return None;
     }
@@ -43,17 +69,15 @@ fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     tests
 }
 
-fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
+fn listed_by(args: &Args, whole: &Prey) -> Option<Suite> {
     let program = target::find(&whole.words).ok().filter(|p| p.has_runtime)?;
     let recipe = explore::recipe(
         &detectors::explore(args, &whole.words, &[], args.seed),
         program,
         Runtime::open().ok()?,
     );
-    let Some(tests) = cases::list(&recipe) else {
-        // Cargo builds a test program for each library and binary, even without tests.
-        return (args.cargo && cases::has_none(&recipe)).then(Vec::new);
-    };
+    // Cargo builds a test program for each library and binary, even without tests.
+    let tests = cases::list(&recipe, args.include_ignored).filter(|tests| args.cargo || !tests.are_none())?;
     let name = |case: &cases::Case| match &whole.name {
         Some(program) => format!("{program}: {}", case.name),
         None => case.name.clone(),
@@ -66,13 +90,13 @@ fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
         skipped: whole.skipped,
         ..Prey::default()
     };
-    Some(tests.iter().map(prey).collect())
+    Some(Suite { preys: tests.cases.iter().map(prey).collect(), ignored: tests.ignored.len() })
 }
 
 /// The instrumented programs that a command such as `make check` or a script starts, found by
 /// running it once. The command itself comes last, for programs that cannot be hunted by
 /// themselves. `None`: the command is a program to hunt directly, or it starts none.
-pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
+pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Suite>> {
     if args.whole {
         return Ok(None);
     }
@@ -92,10 +116,10 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
         return Ok(None);
     }
     let here = std::env::current_dir().unwrap_or_default();
-    let mut preys = split(args, started.into_iter().map(|one| alone(one, &here)).collect());
+    let mut suite = split(args, started.into_iter().map(|one| alone(one, &here)).collect());
     let name = words_in_text(&whole.words);
-    preys.push(Prey { name: Some(name), is_fallback: true, ..whole.clone() });
-    Ok(Some(preys))
+    suite.preys.push(Prey { name: Some(name), is_fallback: true, ..whole.clone() });
+    Ok(Some(suite))
 }
 
 /// Whether a test runner such as nextest has only asked the program for its tests.
