@@ -483,7 +483,9 @@ impl<'a> Hunter<'a> {
 
     /// Says why there is nothing to interleave.
     fn say_why_alone(&mut self) {
-        let input = if launch::input_file().is_none() { NO_INPUT } else { "" };
+        // A test of a suite gets no input there either.
+        let may_want_input = self.prey.name.is_none() && launch::input_file().is_none();
+        let input = if may_want_input { NO_INPUT } else { "" };
         self.out.coverage.push(match (self.out.exhausted, self.threads) {
             (true, _) => {
                 "it has one schedule: its threads wait for each other, or have nothing in common that could \
