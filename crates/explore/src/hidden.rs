@@ -186,9 +186,10 @@ impl HiddenRaces {
             self.execution = 0;
         }
         self.execution += 1;
-        self.clocks[..self.count].fill(Clock::EMPTY);
+        self.clocks[..self.count].iter_mut().for_each(Clock::clear);
         (self.forgot, self.count, self.objects_used, self.cells_used) = (false, 0, 0, 0);
-        (self.all, self.global) = (Clock::EMPTY, Clock::EMPTY);
+        self.all.clear();
+        self.global.clear();
     }
 
     /// True if there was not enough room: races of this execution may have been missed.
@@ -201,7 +202,7 @@ impl HiddenRaces {
         if !self.knows(thread) {
             return;
         }
-        let mut now = self.clocks[thread];
+        let now = &mut self.clocks[thread];
         let count = now.tick(thread);
         now.join(&self.global);
         self.all.raise(thread, count);
@@ -209,25 +210,24 @@ impl HiddenRaces {
             Class::Local => {}
             Class::Global => {
                 now.join(&self.all);
-                self.global = now;
+                self.global.assign(now);
             }
             // It depends on all accesses within the block, and they on it: see `Touch::conflicts`.
             _ if op.kind() == OpKind::Free => {}
             class => {
                 for key in op.keys().into_iter().filter(|k| *k != 0) {
-                    self.meet(key, class == Class::Writes, &mut now);
+                    self.meet(key, class == Class::Writes, thread);
                 }
             }
         }
-        self.clocks[thread] = now;
     }
 
-    fn meet(&mut self, key: u64, writes: bool, now: &mut Clock) {
+    fn meet(&mut self, key: u64, writes: bool, thread: usize) {
         let Some(at) = self.object(key) else {
             self.forgot = true;
             return;
         };
-        let object = &mut self.objects[at];
+        let (now, object) = (&mut self.clocks[thread], &mut self.objects[at]);
         now.join(&object.written);
         if writes {
             now.join(&object.read);
@@ -248,7 +248,8 @@ impl HiddenRaces {
                 self.object_list[self.objects_used] = at as u16;
                 self.objects_used += 1;
                 (object.key, object.execution) = (key, self.execution);
-                (object.written, object.read) = (Clock::EMPTY, Clock::EMPTY);
+                object.written.clear();
+                object.read.clear();
                 return Some(at);
             }
             if object.key == key {

@@ -2,6 +2,7 @@
 //! references to these.
 
 use core::arch::naked_asm;
+use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8};
 
 /// For longer copies, the processor's own loop is faster. Its start-up is slow, and most copies are
 /// a few words.
@@ -127,7 +128,7 @@ unsafe extern "C" fn __runtime_memmove(to: *mut u8, from: *const u8, n: usize) -
 unsafe extern "C" fn __runtime_memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
     // SAFETY: by the caller's contract, as for memcmp.
     unsafe {
-        for i in 0..n {
+        for i in equal_blocks(a, b, n)..n {
             let (x, y) = (a.add(i).read_volatile(), b.add(i).read_volatile());
             if x != y {
                 return x as i32 - y as i32;
@@ -135,6 +136,26 @@ unsafe extern "C" fn __runtime_memcmp(a: *const u8, b: *const u8, n: usize) -> i
         }
     }
     0
+}
+
+/// How many bytes at the beginning are equal, in whole blocks. Searches compare pages.
+///
+/// # Safety
+/// There are `n` bytes at both addresses.
+unsafe fn equal_blocks(a: *const u8, b: *const u8, n: usize) -> usize {
+    const BLOCK: usize = size_of::<__m128i>();
+    let mut at = 0;
+    // SAFETY: below n, by the caller's contract. Every x86-64 has SSE2.
+    unsafe {
+        while at + BLOCK <= n {
+            let (x, y) = (_mm_loadu_si128(a.add(at).cast()), _mm_loadu_si128(b.add(at).cast()));
+            if _mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) != 0xffff {
+                break;
+            }
+            at += BLOCK;
+        }
+    }
+    at
 }
 
 #[unsafe(no_mangle)]
@@ -187,6 +208,35 @@ mod tests {
                 // SAFETY: as above. Only the lowest byte of the value counts.
                 let at = unsafe { set(to.as_mut_ptr().add(offset), 0xa17, n) };
                 assert!(to == wanted && at == unsafe { to.as_mut_ptr().add(offset) }, "set {n} at {offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_difference_decides_wherever_it_is() {
+        let (a, mut b) = ([7u8; 80], [7u8; 80]);
+        let compare = |a: &[u8], b: &[u8]| {
+            // SAFETY: two slices of one length.
+            let (order, same) = unsafe {
+                let order = __runtime_memcmp(a.as_ptr(), b.as_ptr(), a.len());
+                (order, __runtime_bcmp(a.as_ptr(), b.as_ptr(), a.len()) == 0)
+            };
+            assert_eq!(same, order == 0);
+            order.signum()
+        };
+        for from in 0..3 {
+            for to in from..a.len() {
+                assert_eq!(compare(&a[from..to], &b[from..to]), 0);
+                for at in from..to {
+                    for value in [6, 8, 200] {
+                        b[at] = value;
+                        assert_eq!(compare(&a[from..to], &b[from..to]), (7 - i32::from(value)).signum());
+                        // What comes later does not count.
+                        b[to - 1] = if at == to - 1 { value } else { !value };
+                        assert_eq!(compare(&a[from..to], &b[from..to]), (7 - i32::from(value)).signum());
+                        b.fill(7);
+                    }
+                }
             }
         }
     }
