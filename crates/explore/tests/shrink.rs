@@ -42,6 +42,24 @@ fn the_minimum_is_reached() {
     }
 }
 
+/// Threads that wait by yielding, round after round: a random execution has hundreds of preemptions,
+/// and one of them loses an update.
+#[test]
+fn hundreds_of_preemptions_become_few_in_few_executions() {
+    let program = programs::yielding_rounds(60);
+    for seed in [0, 1_000_000, 2_000_000] {
+        let mut machine = Machine::new();
+        let trace = failing(&program, &mut machine, seed);
+        assert!(trace.view().preemptions() > 200, "{}", trace.view().preemptions());
+        let outcome = trace.outcome;
+        let shrunk = shrink(trace, 300, &mut |order| machine.run(&program, order).0);
+        let view = shrunk.trace.view();
+        assert!(view.preemptions() <= 4, "{} preemptions from seed {seed}", view.preemptions());
+        let (again, _) = machine.run(&program, &Order::replay(view.choices()));
+        assert_eq!((again.outcome, again.divergence), (outcome, None), "what is left still fails");
+    }
+}
+
 #[test]
 fn the_budget_is_kept() {
     let program = programs::needle(10);
