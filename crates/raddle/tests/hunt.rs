@@ -327,3 +327,35 @@ fn a_lock_that_is_made_again_while_a_thread_uses_it_is_confirmed() {
         assert!(kinds.iter().all(|kind| *kind == "data-race"), "{name}: {kinds:?}");
     }
 }
+
+/// It aborts in every order. One that needs an older value of `data` ends it before.
+#[test]
+fn older_values_are_tried_also_where_no_execution_passes() {
+    let bench = Bench::new();
+    let source = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+atomic_int data, flag;
+static void *put(void *unused) {
+    atomic_store_explicit(&data, 1, memory_order_relaxed);
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    return unused;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, put, 0);
+    int is_put = atomic_load_explicit(&flag, memory_order_relaxed);
+    if (is_put && !atomic_load_explicit(&data, memory_order_relaxed))
+        exit(7);
+    pthread_join(t, 0);
+    abort();
+}
+"#;
+    built(&bench, "aborts", source);
+    let (output, report) = hunt(&bench, "--seconds 60 -- ./aborts");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert!(report["coverage"].to_string().contains("let atomic loads read older values"), "{report:#}");
+    let kinds: Vec<&str> = findings(&report).iter().flat_map(|f| f["kind"].as_str()).collect();
+    assert!(kinds.contains(&"exit-status") && kinds.contains(&"crash"), "{kinds:?}");
+}
