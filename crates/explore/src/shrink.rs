@@ -43,8 +43,8 @@ pub struct Shrunk {
     pub fewest_preemptions: bool,
 }
 
-/// Shrinks `failing`, with at most `budget` executions.
-pub fn shrink(failing: Trace, budget: u64, execute: &mut dyn FnMut(&Order) -> Trace) -> Shrunk {
+/// Shrinks `failing`, with at most `budget` executions. `execute` gives none if the time is over.
+pub fn shrink(failing: Trace, budget: u64, execute: &mut dyn FnMut(&Order) -> Option<Trace>) -> Shrunk {
     let mut shrinker = Shrinker { outcome: failing.outcome, best: failing, executions: 0, budget, execute };
     shrinker.thin_out();
     while shrinker.cut() || shrinker.join_segments() {}
@@ -58,7 +58,7 @@ struct Shrinker<'a> {
     best: Trace,
     executions: u64,
     budget: u64,
-    execute: &'a mut dyn FnMut(&Order) -> Trace,
+    execute: &'a mut dyn FnMut(&Order) -> Option<Trace>,
 }
 
 /// Simpler traces are smaller.
@@ -71,13 +71,22 @@ impl Shrinker<'_> {
         self.executions >= self.budget
     }
 
+    /// Executes an order. None, now and from now on: the budget is spent, or the time is over.
+    fn execute(&mut self, order: &Order) -> Option<Trace> {
+        if self.is_spent() {
+            return None;
+        }
+        let trace = (self.execute)(order);
+        match trace {
+            Some(_) => self.executions += 1,
+            None => self.budget = self.executions,
+        }
+        trace
+    }
+
     /// Executes an order, and keeps the result if it is simpler.
     fn attempt(&mut self, order: &Order) -> bool {
-        if self.is_spent() {
-            return false;
-        }
-        self.executions += 1;
-        let trace = (self.execute)(order);
+        let Some(trace) = self.execute(order) else { return false };
         let simpler = trace.outcome == self.outcome && size(&trace) < size(&self.best);
         if simpler {
             self.best = Trace { divergence: None, ..trace };
@@ -94,8 +103,9 @@ impl Shrinker<'_> {
             while at < segments.len() {
                 let end = (at + width).min(segments.len());
                 let (before, window, after) = (&segments[..at], &segments[at..end], &segments[end..]);
-                let orders = [[before, after].concat(), [before, &by_thread(window), after].concat()];
-                if orders.iter().any(|order| self.attempt_segments(order)) {
+                if self.attempt_segments(&[before, after])
+                    || self.attempt_segments(&[before, &by_thread(window), after])
+                {
                     // What comes next has moved up to here.
                     segments = self::segments(&self.best);
                 } else {
@@ -106,12 +116,12 @@ impl Shrinker<'_> {
         }
     }
 
-    fn attempt_segments(&mut self, order: &[Segment]) -> bool {
+    fn attempt_segments(&mut self, parts: &[&[Segment]]) -> bool {
         // Making an order of many steps takes time as well.
         if self.is_spent() {
             return false;
         }
-        let prefix = order.iter().flat_map(|s| s.1.iter().copied()).collect();
+        let prefix = parts.iter().copied().flatten().flat_map(|s| s.1.iter().copied()).collect();
         self.attempt(&Order::after(0, prefix, Tail::NonPreemptive { next: Next::Lowest }))
     }
 
@@ -159,10 +169,9 @@ impl Shrinker<'_> {
         let Some((thread, _)) = segments.get(i) else { return false };
         let Some(j) = (i + 1..segments.len()).find(|j| segments[*j].0 == *thread) else { return false };
         let (before, between, after) = (&segments[..i], &segments[i + 1..j], &segments[j + 1..]);
-        let both = [segments[i].clone(), segments[j].clone()];
-        let earlier = [before, &both, between, after].concat();
-        let later = [before, between, &both, after].concat();
-        self.attempt_segments(&earlier) || self.attempt_segments(&later)
+        let (this, next) = (&segments[i..=i], &segments[j..=j]);
+        self.attempt_segments(&[before, this, next, between, after])
+            || self.attempt_segments(&[before, between, this, next, after])
     }
 
     /// Looks for the failure with fewer preemptions. True if there is none with fewer than now.
@@ -172,8 +181,7 @@ impl Shrinker<'_> {
         let mut search = PreemptionBounding::new(limits);
         while self.executions < self.budget {
             let Some(order) = search.next() else { return search.progress().lost == 0 };
-            self.executions += 1;
-            let trace = (self.execute)(&order);
+            let Some(trace) = self.execute(&order) else { return false };
             search.observe(&order, trace.view());
             if trace.outcome == self.outcome && size(&trace) < size(&self.best) {
                 self.best = Trace { divergence: None, ..trace };
