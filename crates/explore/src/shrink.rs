@@ -8,6 +8,13 @@
 //! order: an order that cannot be followed is abandoned on the way, and the result may be simpler
 //! still.
 //!
+//! That is a change for each execution, and a search hands over executions of many thousand
+//! segments: threads that wait by yielding are preempted at each look. So windows of segments come
+//! first, from half of the schedule downwards, as in delta debugging (Zeller, Hildebrandt, TSE
+//! 2002). A window is left out, which is right for rounds of a loop that have nothing to do with
+//! the failure, or its segments are sorted by thread, which keeps all steps and joins what can be
+//! joined at once. One execution halves a schedule where a pair of segments takes one away.
+//!
 //! Then, with the rest of the budget, preemption bounding looks for the failure below the number of
 //! preemptions reached. If it finds one, that one has the fewest; if it ends without, the current
 //! one has.
@@ -17,6 +24,13 @@ use crate::order::Order;
 use crate::strategy::{Limits, PreemptionBounding, Strategy};
 use crate::thread::LogicalThread;
 use crate::trace::{Outcome, Trace, choice_of};
+
+/// The narrowest window of segments that is left out as a whole: below that, joining two segments is
+/// as good.
+const NARROWEST: usize = 4;
+/// The most places at which one attempt after the other cuts a schedule off. A long one is cut at
+/// some of its switches only, or nothing else would get a turn.
+const MOST_CUTS: usize = 40;
 
 /// The result of shrinking a failing execution.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,9 +43,10 @@ pub struct Shrunk {
     pub fewest_preemptions: bool,
 }
 
-/// Shrinks `failing`, with at most `budget` executions.
-pub fn shrink(failing: Trace, budget: u64, execute: &mut dyn FnMut(&Order) -> Trace) -> Shrunk {
+/// Shrinks `failing`, with at most `budget` executions. `execute` gives none if the time is over.
+pub fn shrink(failing: Trace, budget: u64, execute: &mut dyn FnMut(&Order) -> Option<Trace>) -> Shrunk {
     let mut shrinker = Shrinker { outcome: failing.outcome, best: failing, executions: 0, budget, execute };
+    shrinker.thin_out();
     while shrinker.cut() || shrinker.join_segments() {}
     let fewest_preemptions = shrinker.look_below();
     while shrinker.cut() || shrinker.join_segments() {}
@@ -43,7 +58,7 @@ struct Shrinker<'a> {
     best: Trace,
     executions: u64,
     budget: u64,
-    execute: &'a mut dyn FnMut(&Order) -> Trace,
+    execute: &'a mut dyn FnMut(&Order) -> Option<Trace>,
 }
 
 /// Simpler traces are smaller.
@@ -56,13 +71,22 @@ impl Shrinker<'_> {
         self.executions >= self.budget
     }
 
+    /// Executes an order. None, now and from now on: the budget is spent, or the time is over.
+    fn execute(&mut self, order: &Order) -> Option<Trace> {
+        if self.is_spent() {
+            return None;
+        }
+        let trace = (self.execute)(order);
+        match trace {
+            Some(_) => self.executions += 1,
+            None => self.budget = self.executions,
+        }
+        trace
+    }
+
     /// Executes an order, and keeps the result if it is simpler.
     fn attempt(&mut self, order: &Order) -> bool {
-        if self.is_spent() {
-            return false;
-        }
-        self.executions += 1;
-        let trace = (self.execute)(order);
+        let Some(trace) = self.execute(order) else { return false };
         let simpler = trace.outcome == self.outcome && size(&trace) < size(&self.best);
         if simpler {
             self.best = Trace { divergence: None, ..trace };
@@ -70,13 +94,45 @@ impl Shrinker<'_> {
         simpler
     }
 
+    /// Leaves out windows of segments, or sorts them by thread, the widest first.
+    fn thin_out(&mut self) {
+        let mut segments = segments(&self.best);
+        let mut width = segments.len() / 2;
+        while width >= NARROWEST && !self.is_spent() {
+            let mut at = 0;
+            while at < segments.len() {
+                let end = (at + width).min(segments.len());
+                let (before, window, after) = (&segments[..at], &segments[at..end], &segments[end..]);
+                if self.attempt_segments(&[before, after])
+                    || self.attempt_segments(&[before, &by_thread(window), after])
+                {
+                    // What comes next has moved up to here.
+                    segments = self::segments(&self.best);
+                } else {
+                    at = end;
+                }
+            }
+            width = (width / 2).min(segments.len() / 2);
+        }
+    }
+
+    fn attempt_segments(&mut self, parts: &[&[Segment]]) -> bool {
+        // Making an order of many steps takes time as well.
+        if self.is_spent() {
+            return false;
+        }
+        let prefix = parts.iter().copied().flatten().flat_map(|s| s.1.iter().copied()).collect();
+        self.attempt(&Order::after(0, prefix, Tail::NonPreemptive { next: Next::Lowest }))
+    }
+
     /// Lets everything after some switch run without preemption, the earliest first.
     fn cut(&mut self) -> bool {
         let steps = &self.best.steps;
-        let mut cuts = vec![0];
-        cuts.extend((1..steps.len()).filter(|i| steps[*i].thread != steps[i - 1].thread));
+        let switches: Vec<usize> =
+            (1..steps.len()).filter(|i| steps[*i].thread != steps[i - 1].thread).collect();
+        let stride = switches.len().div_ceil(MOST_CUTS).max(1);
+        let cuts: Vec<usize> = std::iter::once(0).chain(switches.into_iter().step_by(stride)).collect();
         for cut in cuts {
-            // Making an order of many steps takes time as well.
             if self.is_spent() {
                 return false;
             }
@@ -93,27 +149,29 @@ impl Shrinker<'_> {
         false
     }
 
-    /// Joins two segments of a thread, the last first.
+    /// Joins two segments of a thread, the last first, as often as that works.
     fn join_segments(&mut self) -> bool {
-        let segments = segments(&self.best);
-        for i in (0..segments.len()).rev() {
-            if self.is_spent() {
-                return false;
-            }
-            let thread = segments[i].0;
-            let Some(j) = (i + 1..segments.len()).find(|j| segments[*j].0 == thread) else { continue };
-            let between: Vec<usize> = (i + 1..j).collect();
-            let rest = j + 1..segments.len();
-            let earlier: Vec<usize> = (0..=i).chain([j]).chain(between.clone()).chain(rest.clone()).collect();
-            let later: Vec<usize> = (0..i).chain(between).chain([i, j]).chain(rest).collect();
-            for sequence in [earlier, later] {
-                let prefix = sequence.iter().flat_map(|s| segments[*s].1.iter().copied()).collect();
-                if self.attempt(&Order::after(0, prefix, Tail::NonPreemptive { next: Next::Lowest })) {
-                    return true;
-                }
+        let mut segments = segments(&self.best);
+        let (mut i, mut has_joined) = (segments.len(), false);
+        while i > 0 && !self.is_spent() {
+            i = (i - 1).min(segments.len().saturating_sub(1));
+            while self.joins_with_next(&segments, i) {
+                has_joined = true;
+                segments = self::segments(&self.best);
+                i = i.min(segments.len().saturating_sub(1));
             }
         }
-        false
+        has_joined
+    }
+
+    /// Joins a segment and the next one of its thread, at the place of either.
+    fn joins_with_next(&mut self, segments: &[Segment], i: usize) -> bool {
+        let Some((thread, _)) = segments.get(i) else { return false };
+        let Some(j) = (i + 1..segments.len()).find(|j| segments[*j].0 == *thread) else { return false };
+        let (before, between, after) = (&segments[..i], &segments[i + 1..j], &segments[j + 1..]);
+        let (this, next) = (&segments[i..=i], &segments[j..=j]);
+        self.attempt_segments(&[before, this, next, between, after])
+            || self.attempt_segments(&[before, between, this, next, after])
     }
 
     /// Looks for the failure with fewer preemptions. True if there is none with fewer than now.
@@ -123,8 +181,7 @@ impl Shrinker<'_> {
         let mut search = PreemptionBounding::new(limits);
         while self.executions < self.budget {
             let Some(order) = search.next() else { return search.progress().lost == 0 };
-            self.executions += 1;
-            let trace = (self.execute)(&order);
+            let Some(trace) = self.execute(&order) else { return false };
             search.observe(&order, trace.view());
             if trace.outcome == self.outcome && size(&trace) < size(&self.best) {
                 self.best = Trace { divergence: None, ..trace };
@@ -135,8 +192,19 @@ impl Shrinker<'_> {
     }
 }
 
+/// A run of steps of one thread.
+type Segment = (LogicalThread, Vec<Choice>);
+
 /// The schedule, cut where the thread changes.
-fn segments(trace: &Trace) -> Vec<(LogicalThread, Vec<Choice>)> {
+fn segments(trace: &Trace) -> Vec<Segment> {
     let same = |a: &crate::step::Step, b: &crate::step::Step| a.thread == b.thread;
     trace.steps.chunk_by(same).map(|s| (s[0].thread, s.iter().map(choice_of).collect())).collect()
+}
+
+/// The segments sorted by thread, in the order in which the threads first come.
+fn by_thread(window: &[Segment]) -> Vec<Segment> {
+    let first = |thread| window.iter().position(|s| s.0 == thread);
+    let mut sorted = window.to_vec();
+    sorted.sort_by_key(|s| first(s.0));
+    sorted
 }

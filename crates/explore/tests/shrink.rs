@@ -32,13 +32,31 @@ fn the_minimum_is_reached() {
             let mut machine = Machine::new();
             let trace = failing(&program, &mut machine, seed);
             let outcome = trace.outcome;
-            let shrunk = shrink(trace, 3_000, &mut |order| machine.run(&program, order).0);
+            let shrunk = shrink(trace, 3_000, &mut |order| Some(machine.run(&program, order).0));
             let view = shrunk.trace.view();
             assert_eq!(view.preemptions(), preemptions, "{} from seed {seed}", program.name);
             assert!(shrunk.fewest_preemptions, "{}: {} executions", program.name, shrunk.executions);
             let (again, _) = machine.run(&program, &Order::replay(view.choices()));
             assert_eq!((again.outcome, again.divergence), (outcome, None), "what is left still fails");
         }
+    }
+}
+
+/// Threads that wait by yielding, round after round: a random execution has hundreds of preemptions,
+/// and one of them loses an update.
+#[test]
+fn hundreds_of_preemptions_become_few_in_few_executions() {
+    let program = programs::yielding_rounds(60);
+    for seed in [0, 1_000_000, 2_000_000] {
+        let mut machine = Machine::new();
+        let trace = failing(&program, &mut machine, seed);
+        assert!(trace.view().preemptions() > 200, "{}", trace.view().preemptions());
+        let outcome = trace.outcome;
+        let shrunk = shrink(trace, 300, &mut |order| Some(machine.run(&program, order).0));
+        let view = shrunk.trace.view();
+        assert!(view.preemptions() <= 4, "{} preemptions from seed {seed}", view.preemptions());
+        let (again, _) = machine.run(&program, &Order::replay(view.choices()));
+        assert_eq!((again.outcome, again.divergence), (outcome, None), "what is left still fails");
     }
 }
 
@@ -53,10 +71,29 @@ fn the_budget_is_kept() {
         seeds.map(|o| machine.run(&program, &o).0).find(|t| t.outcome.is_failure()).expect("PCT finds it");
     for budget in [0, 1, 10, 100] {
         let before = machine.executed;
-        let shrunk = shrink(trace.clone(), budget, &mut |order| machine.run(&program, order).0);
+        let shrunk = shrink(trace.clone(), budget, &mut |order| Some(machine.run(&program, order).0));
         assert_eq!(machine.executed - before, shrunk.executions);
         assert!(shrunk.executions <= budget);
         assert!(shrunk.trace.outcome == trace.outcome);
+    }
+}
+
+#[test]
+fn nothing_is_executed_when_the_time_is_over() {
+    let program = programs::yielding_rounds(20);
+    let mut machine = Machine::new();
+    let trace = failing(&program, &mut machine, 0);
+    for time in [0, 7, 90] {
+        let (mut asked, mut made) = (0, 0);
+        let shrunk = shrink(trace.clone(), 1_000_000, &mut |order| {
+            asked += 1;
+            (made < time).then(|| {
+                made += 1;
+                machine.run(&program, order).0
+            })
+        });
+        assert_eq!((asked, made, shrunk.executions), (time + 1, time, time));
+        assert!(!shrunk.fewest_preemptions && shrunk.trace.outcome == trace.outcome);
     }
 }
 
@@ -71,7 +108,7 @@ fn a_lost_update_is_two_writes_in_the_wrong_order() {
     let program = programs::lost_update();
     let mut machine = Machine::new();
     let trace = failing(&program, &mut machine, 0);
-    let shrunk = shrink(trace, 3_000, &mut |order| machine.run(&program, order).0);
+    let shrunk = shrink(trace, 3_000, &mut |order| Some(machine.run(&program, order).0));
     let pass = passing(&program, &mut machine);
     let explanation = explain(shrunk.trace.view(), pass.view());
     let [ordering] = explanation.orderings[..] else { panic!("{explanation:#?}") };
@@ -87,7 +124,7 @@ fn a_reordering_is_a_read_before_a_write() {
     let program = programs::reorder(2);
     let mut machine = Machine::new();
     let trace = failing(&program, &mut machine, 0);
-    let shrunk = shrink(trace, 3_000, &mut |order| machine.run(&program, order).0);
+    let shrunk = shrink(trace, 3_000, &mut |order| Some(machine.run(&program, order).0));
     let pass = passing(&program, &mut machine);
     let explanation = explain(shrunk.trace.view(), pass.view());
     let found = explanation.orderings.iter().any(|o| {

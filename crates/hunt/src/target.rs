@@ -278,6 +278,13 @@ fn wait_lines(finding: &Finding) -> BTreeSet<Line> {
     ends.filter_map(|(_, access)| line(access)).collect()
 }
 
+/// Whether threads go round in circles, and one of them at the loop that goes on for ever.
+fn goes_round_at_loop(circle: &Finding, endless: &Finding) -> bool {
+    let at = endless.accesses.first().and_then(line);
+    let kinds = (circle.kind, endless.kind);
+    kinds == (Kind::Livelock, Kind::Hang) && at.is_some_and(|at| wait_lines(circle).contains(&at))
+}
+
 /// Whether it is an unordered use and free of memory, seen as a race or as a use after free.
 fn is_use_and_free(finding: &Finding) -> bool {
     let has = |free: bool| finding.accesses.iter().any(|a| (a.op == AccessOp::Free) == free);
@@ -307,6 +314,8 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
 /// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits,
 ///   whoever joins whom.
 /// - A race between a use and a free, and the use after that free: the same lines.
+/// - A loop that goes on for ever and threads that go round in circles: the line of the loop is one
+///   at which a thread goes round.
 /// - Everything else: the same kind and the same line at which it goes wrong; without lines, the
 ///   same id.
 pub fn same_cause(a: &Finding, b: &Finding) -> bool {
@@ -348,6 +357,7 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
         }
         Goal::Failure if a.kind == Kind::ExitStatus => b.kind == Kind::ExitStatus,
         Goal::Misuse => !here.is_empty() && here == there,
+        Goal::Progress if a.kind != b.kind => goes_round_at_loop(a, b) || goes_round_at_loop(b, a),
         _ => {
             let first = |f: &Finding| f.accesses.first().and_then(line);
             a.kind == b.kind && first(a).is_some() && first(a) == first(b)
@@ -450,6 +460,23 @@ pub(crate) mod tests {
         assert!(!same_cause(&a, &race(Some("y"), [("f", 1), ("g", 2)])));
         assert!(same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("g", 2), ("f", 1)])));
         assert!(!same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("f", 1), ("g", 3)])));
+    }
+
+    #[test]
+    fn a_loop_for_ever_and_threads_that_go_round_in_it_have_one_cause() {
+        let mut circle = failure(Kind::Livelock, 4);
+        circle.accesses.push(access(AccessOp::Call, "g", 9));
+        let hang = |at| {
+            let mut hang = failure(Kind::Hang, at);
+            hang.accesses.push(access(AccessOp::Write, "f", 4));
+            hang
+        };
+        assert!(same_cause(&circle, &hang(9)) && same_cause(&hang(4), &circle));
+        assert!(!same_cause(&circle, &hang(5)), "the write is not where it goes round");
+        assert!(!same_cause(&failure(Kind::Starvation, 4), &hang(4)), "a loop without a pause may end");
+        assert!(!same_cause(&failure(Kind::Deadlock, 4), &hang(4)));
+        circle.accesses.clear();
+        assert!(!same_cause(&circle, &failure(Kind::Hang, 4)));
     }
 
     #[test]

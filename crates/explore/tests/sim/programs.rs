@@ -217,6 +217,23 @@ pub fn needle(noise: usize) -> Program {
     start_all("needle", vec![code], &[0, 0, 0], &[Load(0, 0), Assert(0, 3)])
 }
 
+/// Two threads wait for each other before each round, by yielding, and increment without a lock.
+pub fn yielding_rounds(rounds: i64) -> Program {
+    let code = |own: usize, other: usize| {
+        let mut code = Vec::new();
+        for round in 1..=rounds {
+            code.push(StoreConst(own, round));
+            let look = code.len();
+            // The other one may be a round ahead.
+            let go_on = look + 5;
+            code.extend([Load(other, 0), JumpIf(0, round, go_on), JumpIf(0, round + 1, go_on)]);
+            code.extend([Yield, Jump(look), Load(0, 1), Store(0, 1, 1)]);
+        }
+        code
+    };
+    start_all("yielding_rounds", vec![code(1, 2), code(2, 1)], &[0, 1], &[Load(0, 0), Assert(0, 2 * rounds)])
+}
+
 /// The value must be seen both before and after it flickers: two preemptions.
 pub fn flicker() -> Program {
     let flickering = vec![StoreConst(0, 1), StoreConst(0, 0)];

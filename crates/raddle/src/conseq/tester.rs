@@ -582,13 +582,13 @@ impl<'a> Tester<'a> {
         let each = begun.elapsed().max(Duration::from_micros(1 + again.trace.steps.len() as u64 / 4));
         let most = (limit.as_secs_f64() / each.as_secs_f64()) as u64;
         let deadline = begun + limit;
-        let mut execute = |order: &Order| -> Trace {
+        let mut execute = |order: &Order| -> Option<Trace> {
             let lost =
                 || Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None };
             if Instant::now() >= deadline {
-                return lost();
+                return None;
             }
-            self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace)
+            Some(self.execute(order.clone()).ok().flatten().map_or_else(lost, |s| s.trace))
         };
         Ok(shrink::shrink(trace, most.min(SHRINKING), &mut execute).trace)
     }

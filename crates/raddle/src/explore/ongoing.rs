@@ -25,6 +25,8 @@ use raddle_harness::{interrupt, rust_sites};
 
 /// The least and the most time to shrink one failure in a turn.
 const SHRINK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
+/// One part in so many of the time up to the end, if a quarter of the turn is less.
+const SHARE_TO_SHRINK: u32 = 16;
 
 pub struct Ongoing<'a> {
     args: Args,
@@ -121,7 +123,9 @@ impl<'a> Ongoing<'a> {
             return Err(why.into());
         }
         let seconds = begun.elapsed().as_secs_f64();
-        let shrink = (limit / 4).clamp(SHRINK.0, SHRINK.1);
+        // The first turns are short, and a reader pays for each switch that is left.
+        let share = end.saturating_duration_since(Instant::now()) / SHARE_TO_SHRINK;
+        let shrink = (limit / 4).max(share).clamp(SHRINK.0, SHRINK.1);
         let mut results = Results { recipe, search, build_id, notes, seconds, shrink, end: Some(end) };
         let report = results.report(&args, Vec::new())?;
         let Results { recipe, search, build_id, .. } = results;

@@ -40,11 +40,11 @@ pub fn shrink(
     let (what, after, flags) = (failure.what, failure.after, failure.flags);
     let points = failure.points.clone();
     let shrunk = if worth_it(&failure) {
-        let mut execute = |order: &Order| -> Trace {
+        let mut execute = |order: &Order| -> Option<Trace> {
             if Instant::now() >= deadline || raddle_harness::interrupt::came() {
-                return lost();
+                return None;
             }
-            execute(crew, order, (usual, what), passing).unwrap_or_else(|_| lost())
+            Some(execute(crew, order, (usual, what), passing).unwrap_or_else(|_| lost()))
         };
         shrink::shrink(failure.trace.clone(), BUDGET, &mut execute)
     } else {

@@ -86,23 +86,31 @@ fn in_cycles(edges: &[(u64, u64)]) -> BTreeSet<(u64, u64)> {
 pub struct Visited {
     is_noted: bool,
     visits: HashSet<Visit>,
+    chooses_values: bool,
 }
 
 impl Visited {
     pub fn noted() -> Visited {
-        Visited { is_noted: true, visits: HashSet::new() }
+        Visited { is_noted: true, ..Visited::default() }
     }
 
     pub fn note(&mut self, view: &TraceView<'_>) {
         if !self.is_noted {
             return;
         }
+        self.chooses_values |= view.steps.iter().any(|step| step.is_value() && step.op.other != 0);
         for op in view.steps.iter().map(|step| step.op).filter(|op| op.site != 0) {
             self.visits.insert(Visit { site: op.site, object: op.object });
             if op.other != 0 {
                 self.visits.insert(Visit { site: op.site, object: op.other });
             }
         }
+    }
+
+    /// Whether an atomic load could read one of several values in some execution, whatever that
+    /// came to.
+    pub fn chooses_values(&self) -> bool {
+        self.chooses_values
     }
 
     pub fn has_all(&self, visits: &BTreeSet<Visit>) -> bool {
@@ -127,6 +135,21 @@ mod tests {
         let came = [(3, 8), (7, 16), (4, 8), (7, 8), (4, 8)].map(|(site, object)| comes_to(site, object));
         assert_eq!(came, [false, false, false, true, true]);
         assert!(!visited.has_all(&BTreeSet::from([Visit { site: 0, object: 8 }])), "an unknown place");
+    }
+
+    #[test]
+    fn a_choice_of_values_is_noted_also_of_an_execution_that_fails() {
+        let note = |n_values, other| {
+            let op = Op::new(OpKind::Choose, 8, 3).with_other(other);
+            let mut step = Step::bare(LogicalThread(1), op);
+            step.n_values = n_values;
+            let mut visited = Visited::noted();
+            visited.note(&TraceView::new(&[step], &[], Outcome::Failed { what: 1 }, None));
+            visited.chooses_values()
+        };
+        assert!(note(2, 1));
+        assert!(!note(2, 0), "a choice of a waiter");
+        assert!(!note(0, 1), "a choice of a thread");
     }
 
     #[test]

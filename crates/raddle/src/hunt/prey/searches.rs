@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_explore::Trace;
 use raddle_finding::{Finding, Report, Stat};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::{Argument, Detector, Goal, Space, Target};
@@ -25,6 +24,8 @@ const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
 /// The least time for a search of one target.
 const LEAST_DRIVEN: Duration = Duration::from_secs(2);
+/// If no load had an older value to read in so many schedules, the program has no such loads.
+const SHOW_OLDER_VALUES: u64 = 40;
 
 impl Hunter<'_> {
     /// Controls the threads, if possible.
@@ -124,23 +125,31 @@ impl Hunter<'_> {
         Ok(search)
     }
 
-    /// Searches for at most `limit` with the older values that C11 lets atomic loads read. The first
-    /// turn shows whether there are any.
+    /// Searches for at most `limit` with the older values that C11 lets atomic loads read, and says
+    /// what came of it.
     fn older_values(&mut self, limit: Duration, notes: &Notes) {
         let limit = plan::share(Part::OlderValues, self.left()).min(limit);
         if self.is_over() || self.is_scheduled_copy {
             return;
         }
-        if let Some(function) = point_code::fence_instruction(&self.program.path) {
-            self.out.coverage.push(format!(
-                "older values of atomics were not tried: {function} has a fence that is written as assembly"
-            ));
-            return;
-        }
+        let said = match point_code::fence_instruction(&self.program.path) {
+            Some(function) => Some(not_tried(&format!("{function} has a fence that is written as assembly"))),
+            None => self.search_older_values(limit, notes),
+        };
+        self.out.coverage.extend(said);
+    }
+
+    /// The sentence for the report. `None`: no load of the program has an older value to read, as
+    /// far as was seen.
+    fn search_older_values(&mut self, limit: Duration, notes: &Notes) -> Option<String> {
         let args = detectors::older_values(self.args, &self.prey.words, self.seed());
         let recipe = self.recipe(&args);
         let until = Instant::now() + limit;
-        let Ok(mut search) = Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes) else { return };
+        let begun = Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes);
+        let mut search = match begun {
+            Ok(search) => search,
+            Err(why) => return Some(not_tried(&format!("{why:#}"))),
+        };
         let (mut turn, mut schedules) = (FIRST_TURN, 0);
         while !search.is_finished() && !self.is_over() {
             let left = turn.min(until.saturating_duration_since(Instant::now()));
@@ -148,21 +157,32 @@ impl Hunter<'_> {
                 break;
             }
             let turn_ends = Instant::now() + left;
-            let Ok((next, report)) = search.turn(left, self.end) else { return };
+            let (next, report) = match search.turn(left, self.end) {
+                Ok(next) => next,
+                Err(why) if schedules == 0 => return Some(not_tried(&format!("{why:#}"))),
+                Err(why) => {
+                    let made = count(schedules, "schedule", "schedules");
+                    return Some(format!(
+                        "the search with older values of atomics broke off after {made}: {why:#}"
+                    ));
+                }
+            };
             search = next;
             self.took_until(turn_ends, !report.findings.is_empty());
             schedules = number(&report, "schedules");
             self.take(Detector::Explore, report.findings);
-            if !search.passing().iter().any(chooses_a_value) {
-                break;
+            if schedules >= SHOW_OLDER_VALUES && !search.visited().chooses_values() {
+                return None;
             }
             turn = (turn * 2).min(LONGEST_TURN);
         }
-        if search.passing().iter().any(chooses_a_value) {
-            let made = count(schedules, "schedule", "schedules");
-            self.out.coverage.push(format!(
+        let made = count(schedules, "schedule", "schedules");
+        match schedules {
+            0 => Some(not_tried("there was no time")),
+            _ if search.visited().chooses_values() => Some(format!(
                 "{made} of a further search let atomic loads read older values, where C11 allows that"
-            ));
+            )),
+            _ => None,
         }
     }
 
@@ -316,9 +336,8 @@ impl Hunter<'_> {
     }
 }
 
-/// Whether an atomic load could read one of several values.
-fn chooses_a_value(trace: &Trace) -> bool {
-    trace.steps.iter().any(|step| step.is_value() && step.op.other != 0)
+fn not_tried(why: &str) -> String {
+    format!("older values of atomics were not tried: {why}")
 }
 
 /// Whether a search can be confined to the target's functions and would recognise its failure.
