@@ -14,7 +14,7 @@ use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, SuspectVerdict, Tested};
-use super::traced_runs::{Runs, TracedOrders};
+use super::traced_runs::{Runs, TracedOrders, came_again};
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
@@ -45,10 +45,14 @@ pub fn report(
             report.suspects.push(teller.shown(i, c)?);
         }
     }
-    for failure in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
+    for (run, failure) in runs.runs.iter().filter_map(|r| Some((r, r.failure.as_ref()?))) {
         if !known.contains(&failure.what) {
             known.push(failure.what);
-            let finding = teller.without_analysis(failure)?;
+            let mut finding = teller.without_analysis(failure)?;
+            if run.has_forked && !came_again(&runs.runs, failure) {
+                finding.confidence = Confidence::Suspected;
+                finding.notes.insert(0, PROCESSES.into());
+            }
             if finding.confidence == Confidence::Confirmed {
                 report.findings.push(finding);
             } else if args.suspects {
@@ -70,6 +74,10 @@ pub fn report(
     teller.add_stats(&mut report, clock);
     Ok(report)
 }
+
+/// The note on a failure of one traced run of a program that starts processes.
+const PROCESSES: &str =
+    "only one traced run came to it, and the program has started other processes, which nobody schedules";
 
 /// The command. A program that another command started gets a path that works from anywhere.
 pub fn words(recipe: &Recipe) -> Vec<String> {
@@ -117,7 +125,8 @@ impl<'a> Teller<'a> {
         // it is known what the loop waits for.
         finding.confidence = if c.is_certain { Confidence::Confirmed } else { Confidence::Suspected };
         // A note that the finding has already says why a remote one is not certain.
-        if !c.is_certain && !(c.is_remote && c.again == Again::Yes) {
+        let has_reason = c.is_remote && c.again == Again::Yes;
+        if !c.is_certain && !has_reason {
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"

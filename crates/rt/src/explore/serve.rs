@@ -594,9 +594,11 @@ pub fn finish(what: ExecutionEnd) -> ! {
     let awaited = if what == ExecutionEnd::Exit { 0 } else { super::awaits::awaited() };
     output::note();
     hidden::end(what);
+    let has_forked = s.serve.has_forked;
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
+    slot.gaps |= if has_forked { gap::PROCESS } else { 0 };
     (slot.unchanged, slot.awaits) = (unchanged, awaited);
     if what != ExecutionEnd::Exit {
         note_ends(count);
