@@ -1,6 +1,6 @@
 // expect: assertion
-// Asks another thread and takes the answer as given when it has waited for a tenth of a second in all. On a busy machine the other one
-// needs longer.
+// Asks another thread and takes the answer as given when it has waited for a tenth of a second in
+// all. On a busy machine the other one needs longer.
 #include <assert.h>
 #include <pthread.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 // expect: nothing
-// Asks another thread and waits for ten seconds in all. The scheduler lets both waits time out, but no thread stands still for so
-// long while it could go on: this is no finding, and the suspect is not confirmed.
+// Asks another thread and waits for ten seconds in all. The scheduler lets both waits time out, but
+// no thread stands still for so long while it could go on: this is no finding, and the suspect is
+// not confirmed.
 #include <assert.h>
 #include <pthread.h>
 #include <time.h>

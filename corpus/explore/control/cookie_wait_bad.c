@@ -1,5 +1,6 @@
 // expect: deadlock
-// The function that writes for a stream waits for another thread, which uses the stream before it tells.
+// The function that writes for a stream waits for another thread, which uses the stream before it
+// tells.
 // Fails when: main writes first.
 #define _GNU_SOURCE
 #include <assert.h>

@@ -1,5 +1,6 @@
 // expect: nothing
-// The function that writes for a stream waits for another thread, which uses the stream only after it has told.
+// The function that writes for a stream waits for another thread, which uses the stream only after
+// it has told.
 #define _GNU_SOURCE
 #include <assert.h>
 #include <semaphore.h>

@@ -1,5 +1,6 @@
 // expect: deadlock
-// A thread keeps the lock of a stream while it waits for another one, which uses the stream before it tells.
+// A thread keeps the lock of a stream while it waits for another one, which uses the stream before
+// it tells.
 // Fails when: main takes the lock of the stream first.
 #include <assert.h>
 #include <pthread.h>

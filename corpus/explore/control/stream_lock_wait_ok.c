@@ -1,5 +1,6 @@
 // expect: nothing
-// A thread keeps the lock of a stream while it waits for another one, which uses the stream only after it has told.
+// A thread keeps the lock of a stream while it waits for another one, which uses the stream only
+// after it has told.
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

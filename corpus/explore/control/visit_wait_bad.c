@@ -1,5 +1,6 @@
 // expect: deadlock
-// What dl_iterate_phdr calls waits for another thread, which looks at the loaded files before it tells.
+// What dl_iterate_phdr calls waits for another thread, which looks at the loaded files before it
+// tells.
 // Fails when: main calls it first.
 #define _GNU_SOURCE
 #include <link.h>

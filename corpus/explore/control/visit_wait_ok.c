@@ -1,5 +1,6 @@
 // expect: nothing
-// What dl_iterate_phdr calls waits for another thread, which looks at the loaded files only after it has told.
+// What dl_iterate_phdr calls waits for another thread, which looks at the loaded files only after
+// it has told.
 #define _GNU_SOURCE
 #include <link.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// One thread runs both sections, which take two locks in opposite orders, since the other comes too late.
+// One thread runs both sections, which take two locks in opposite orders, since the other comes too
+// late.
 //@ flags: -O1 -fopenmp
 //@ compilers: gcc
 #include <omp.h>

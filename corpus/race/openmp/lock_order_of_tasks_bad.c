@@ -1,5 +1,5 @@
-// One thread runs both tasks, which take two locks in opposite orders, since the other comes to no place where it could take one.
-// Nothing in the program orders the tasks.
+// One thread runs both tasks, which take two locks in opposite orders, since the other comes to no
+// place where it could take one. Nothing in the program orders the tasks.
 //@ flags: -O1 -fopenmp
 #include <pthread.h>
 #include <stdatomic.h>

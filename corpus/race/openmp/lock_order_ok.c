@@ -1,5 +1,6 @@
-// Tasks and sections that take two locks in opposite orders, and that something keeps apart: a wait, a group, a dependence, a barrier,
-// their creation, or a lock around both.
+// Tasks and sections that take two locks in opposite orders, and that something keeps apart: a
+// wait, a group, a dependence, a barrier, their creation, or a lock around both.
+// expect: nothing
 //@ flags: -O1 -fopenmp
 #include <pthread.h>
 
