@@ -2,7 +2,7 @@
 //!
 //! A write to a bit-field reads the word, changes some bits and writes the word. gcc emits one
 //! probe for it, of a write, and the read follows the probe. Every other write has read what it
-//! needs before its probe, or is a [copy](crate::is_between_probes_of_copy).
+//! needs before its probe, or is a [copy](crate::CopyFinder).
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register, UsedMemory,

@@ -20,8 +20,7 @@
 //! | how can a program be made to load another library? | [`with_needed`] |
 //! | which atomics are internal to Rust's std? | [`Module::quiet_sites`] |
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
-//! | do these two probes stand before a copy? | [`is_between_probes_of_copy`] |
-//! | … and is the first known to be none? | [`Module::calls_no_probe`] |
+//! | do these two probes stand before a copy? | [`CopyFinder`] |
 //! | is `rbp` the frame pointer here? | [`Module::has_frame_pointer`] |
 //! | which calls get a struct by value that no probe announces? | [`Module::silent_arguments`] |
 //! | which instructions give another result in each run? | [`Module::unrepeatable_instructions`] |
@@ -69,7 +68,7 @@ mod unwind;
 pub use address_taken::{CallBefore, Calls};
 pub use bit_fields::bit_field_write;
 pub use calls::CallSite;
-pub use copies::is_between_probes_of_copy;
+pub use copies::CopyFinder;
 pub use demangle::{demangle, plain_path};
 pub use entries::{MOST_CODE, MOST_MOVED, Movable};
 pub use error::{Error, Result};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_wire::log::{LogHeader, MAGIC, fatal};
 use raddle_wire::record::{
-    AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, LockKind, MisuseKind, decode_all,
+    AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, LockKind, MisuseKind, Moment, decode_all,
 };
 
 use crate::places::Mapped;
@@ -117,6 +117,7 @@ pub struct LoggedViolation {
 pub struct LoggedEdge {
     pub thread: u64,
     pub segment: u64,
+    pub moment: Moment,
     pub acquired: HeldLock,
     pub held: Vec<HeldLock>,
 }
@@ -292,8 +293,8 @@ impl Process {
             Decoded::UseAfterFree { now, before, place } => {
                 self.races.push(LoggedRace { now, before, place, modules, after_free: true });
             }
-            Decoded::LockEdge { thread, segment, acquired, held } => {
-                self.edges.push(LoggedEdge { thread, segment, acquired, held });
+            Decoded::LockEdge { thread, segment, moment, acquired, held } => {
+                self.edges.push(LoggedEdge { thread, segment, moment, acquired, held });
             }
             Decoded::ExpectRace { address, stack, description, .. } => {
                 self.expected.push(Expected { address, stack, description: text(description) });

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use raddle_binary::{Address, Lookup, Module};
+use raddle_binary::{Address, CopyFinder, Lookup, Module};
 use raddle_wire::explore::point;
 
 use crate::gaps;
@@ -42,7 +42,7 @@ pub fn have_copy(points: &[u64], modules: &[Mapped]) -> bool {
     let mut files = Files::new(modules);
     let mut pcs = unmarked(points);
     pcs.sort_unstable();
-    pcs.windows(2).any(|pair| files.has_copy(pair[0], (pair[1] - pair[0]) as usize))
+    pcs.windows(2).any(|pair| files.has_copy(pair[0], pair[1]))
 }
 
 /// A function of the program that reads a struct to pass it by value, without a probe. Nothing sees
@@ -121,7 +121,7 @@ fn first_in_words(path: &Path, all: fn(&Module) -> Instructions) -> Option<Strin
 struct Files<'a> {
     modules: &'a [Mapped],
     contents: HashMap<PathBuf, Vec<u8>>,
-    opened: HashMap<PathBuf, Option<Module>>,
+    opened: HashMap<PathBuf, Option<(CopyFinder, Module)>>,
 }
 
 impl<'a> Files<'a> {
@@ -134,29 +134,19 @@ impl<'a> Files<'a> {
         raddle_binary::bit_field_write(self.code(pc, CODE)?, pc)
     }
 
-    /// Whether the points at `pc` and so many bytes behind it are the two probes of a copy.
-    fn has_copy(&mut self, pc: u64, between: usize) -> bool {
-        const CALL: usize = 5;
-        let Some(before) = pc.checked_sub(CALL as u64).filter(|_| between <= CODE) else { return false };
-        let Some(code) = self.code(before, CALL + between) else { return false };
-        let (call, code) = code.split_at(code.len().min(CALL));
-        let (call, code) = (call.to_vec(), code.to_vec());
-        // Without the file, it may be a copy.
-        let mut ask = |question: &dyn Fn(&Module, Address) -> bool| {
-            let (module, at) = self.module(pc)?;
-            Some(question(module, at))
-        };
-        let has_frame_pointer = || ask(&Module::has_frame_pointer) != Some(false);
-        raddle_binary::is_between_probes_of_copy(&code, pc, has_frame_pointer)
-            && ask(&|module, at| module.calls_no_probe(&call, at)) != Some(true)
+    /// Whether the points at these two places are the two probes of a copy.
+    fn has_copy(&mut self, first: u64, second: u64) -> bool {
+        let Some((module, finder, [first, second])) = self.module([first, second]) else { return false };
+        finder.is_copy(module, first, second)
     }
 
-    /// The file that is mapped there, and the place in it.
-    fn module(&mut self, pc: u64) -> Option<(&Module, Address)> {
-        let mapped = self.modules.iter().find(|m| (m.low..m.high).contains(&pc))?;
-        let open = || Module::open(&mapped.path).ok();
-        let module = self.opened.entry(mapped.path.clone()).or_insert_with(open).as_ref()?;
-        Some((module, Address::FileOffset(pc - mapped.low + mapped.offset)))
+    /// The file that is mapped at both places, and the places in it.
+    fn module(&mut self, pcs: [u64; 2]) -> Option<(&Module, &CopyFinder, [Address; 2])> {
+        let holds = |m: &&Mapped| pcs.iter().all(|pc| (m.low..m.high).contains(pc));
+        let mapped = self.modules.iter().find(holds)?;
+        let open = || Module::open(&mapped.path).ok().map(|module| (CopyFinder::of(&module), module));
+        let (finder, module) = self.opened.entry(mapped.path.clone()).or_insert_with(open).as_ref()?;
+        Some((module, finder, pcs.map(|pc| Address::FileOffset(pc - mapped.low + mapped.offset))))
     }
 
     /// At most `len` bytes of code from `pc` on.

@@ -1,6 +1,6 @@
 //! Lock-order cycles: what is one, what rules it out, and where the search ends.
 
-use raddle_race::lock_order::{Acquisition, Cycles, Edge, LockOrder, SearchLimits, UnknownSegment};
+use raddle_race::lock_order::{Acquisition, Cycles, Edge, LockOrder, Moment, SearchLimits, UnknownSegment};
 use raddle_race::{EventSource, LockId, LockMode, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -267,6 +267,7 @@ fn edge(thread: u32, held: &[u64], acquired: u64, segment: u32) -> Edge {
         held: held.iter().copied().map(taken).collect(),
         acquired: taken(acquired),
         segment,
+        moment: Moment::default(),
     }
 }
 
@@ -375,4 +376,48 @@ fn the_limits_are_said_when_they_are_hit() {
     assert_eq!(pairs(SearchLimits { steps, cycles: 9 }), (9, true));
     let (found, truncated) = pairs(SearchLimits { steps: 20, cycles: 10 });
     assert!(found < 10 && truncated);
+}
+
+/// An edge of a task, with its number, and the numbers of the edges that come before it.
+fn of_task(thread: u32, task: u32, (number, before): (u32, &[u32]), held: &[u64], acquired: u64) -> Edge {
+    let mut bits = [0; 4];
+    for n in before {
+        bits[*n as usize / 64] |= 1 << (n % 64);
+    }
+    let moment = Moment { number: Some(number), context: task, before: bits };
+    Edge { moment, ..edge(thread, held, acquired, 0) }
+}
+
+fn cycles_of(edges: &[Edge]) -> usize {
+    let mut order = LockOrder::new();
+    edges.iter().for_each(|edge| order.edge(edge.clone()).expect("first segments are always known"));
+    order.cycles().cycles.len()
+}
+
+#[test]
+fn tasks_of_one_thread_are_threads_of_their_own() {
+    let forth = of_task(1, 5, (70, &[]), &[1], 2);
+    let back = |task, before: &[u32]| of_task(1, task, (71, before), &[2], 1);
+    assert_eq!(cycles_of(&[forth.clone(), back(6, &[])]), 1);
+    assert_eq!(cycles_of(&[forth.clone(), back(6, &[70])]), 0, "it comes after the other");
+    assert_eq!(cycles_of(&[forth.clone(), back(5, &[70])]), 0, "the same task");
+    assert_eq!(cycles_of(&[forth.clone(), back(0, &[3])]), 1, "the thread, which goes on meanwhile");
+    let gated = |task, number, [held, wanted]: [u64; 2]| of_task(1, task, (number, &[]), &[9, held], wanted);
+    assert_eq!(cycles_of(&[gated(5, 1, [1, 2]), gated(6, 2, [2, 1])]), 0);
+}
+
+#[test]
+fn what_openmp_orders_is_ordered_on_two_threads_too() {
+    let forth = of_task(1, 5, (7, &[]), &[1], 2);
+    let back = |before: &[u32]| of_task(2, 6, (8, before), &[2], 1);
+    assert_eq!(cycles_of(&[forth.clone(), back(&[])]), 1);
+    assert_eq!(cycles_of(&[forth.clone(), back(&[7])]), 0);
+    // The code of the region itself is judged by threads, as any code is.
+    let of_region = |edge: Edge| Edge { moment: Moment { context: 0, ..edge.moment }, ..edge };
+    assert_eq!(cycles_of(&[of_region(forth.clone()), of_region(back(&[7]))]), 1);
+    // So is an edge without a number.
+    let unknown = |edge: Edge| Edge { moment: Moment { number: None, ..edge.moment }, ..edge };
+    assert_eq!(cycles_of(&[forth.clone(), unknown(back(&[]))]), 1);
+    let same_thread = Edge { thread: ThreadId(1), ..back(&[]) };
+    assert_eq!(cycles_of(&[forth, unknown(same_thread)]), 0);
 }

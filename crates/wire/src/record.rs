@@ -74,6 +74,20 @@ pub struct HeldLock {
     pub stack: u64,
 }
 
+/// How many words a set of lock-order edges has.
+pub const EDGE_SETS: usize = 4;
+
+/// When a lock-order edge was made, in the order that OpenMP makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moment {
+    /// The number of the edge, plus 1. 0: it has none.
+    pub number: u64,
+    /// The task or section that made it; 0: the thread itself.
+    pub context: u64,
+    /// A bit for each edge that comes before it.
+    pub knows: [u64; EDGE_SETS],
+}
+
 /// One end of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessEnd<'a> {
@@ -175,6 +189,7 @@ pub enum Record<'a> {
     LockEdge {
         thread: u64,
         segment: u64,
+        moment: Moment,
         acquired: HeldLock,
         held: &'a [HeldLock],
     },
@@ -384,9 +399,9 @@ impl Record<'_> {
                 to.word(tag);
                 to.words(&w);
             }
-            Record::LockEdge { thread, segment, acquired, held } => {
-                to.word(thread);
-                to.word(segment);
+            Record::LockEdge { thread, segment, moment, acquired, held } => {
+                to.words(&[thread, segment, moment.number, moment.context]);
+                to.words(&moment.knows);
                 locks(to, &[acquired]);
                 locks(to, held);
             }

@@ -69,20 +69,29 @@ fn stands_still(trace: &Trace, last: Option<Last<'_>>) -> Duration {
     times_out(trace).max(still)
 }
 
-/// Adds the note if the time is very long: then the schedule shows what the scheduler allows, and
-/// nothing shows that it happens to a user.
-pub fn note(failure: &Failure, finding: &mut Finding) {
+/// How long threads stand still until this failure.
+fn until(failure: &Failure) -> Duration {
     // What the others could do is no matter for a race, nor where nobody gets on.
     let at_any_time = matches!(
         failure.kind,
         Kind::DataRace | Kind::Deadlock | Kind::Livelock | Kind::Starvation | Kind::Hang
     );
     let last = Last { thread: failure.facts.thread, ends: &failure.facts.ends };
-    note_on(&failure.trace, Some(last).filter(|_| !at_any_time), finding);
+    stands_still(&failure.trace, Some(last).filter(|_| !at_any_time))
 }
 
-fn note_on(trace: &Trace, last: Option<Last<'_>>, finding: &mut Finding) {
-    let all = stands_still(trace, last);
+/// Whether threads must stand still for very long. Then the schedule shows what the scheduler
+/// allows, and nothing shows that it happens to a user.
+pub fn are_very_long(failure: &Failure) -> bool {
+    until(failure) >= VERY_LONG
+}
+
+/// Adds the note if the time is very long.
+pub fn note(failure: &Failure, finding: &mut Finding) {
+    note_time(until(failure), finding);
+}
+
+fn note_time(all: Duration, finding: &mut Finding) {
     if all >= VERY_LONG {
         let text = format!("{STANDS_STILL}{} s in all, until waits time out or sleeps end", all.as_secs());
         finding.notes.push(text);
@@ -146,7 +155,8 @@ mod tests {
         let notes = |seconds: u64| {
             let kind = Kind::Crash;
             let mut finding = Finding::new(kind, Confidence::Confirmed, "it aborts");
-            note_on(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), None, &mut finding);
+            let trace = trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]);
+            note_time(stands_still(&trace, None), &mut finding);
             (finding.confidence, finding.notes)
         };
         let note =

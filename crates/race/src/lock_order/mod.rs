@@ -35,6 +35,10 @@
 //! 4. An unlock of a lock that is not held is ignored. Locks may be released in any order.
 //! 5. The search is bounded ([`SearchLimits`]) and finds the shortest cycles first. The result says
 //!    if the search did not finish: the number of cycles is exponential in the worst case.
+//! 6. A task or a section of OpenMP counts as a thread of its own, whichever thread happened to run
+//!    it. What OpenMP orders (a task and its creator, `taskwait`, dependences, barriers …) comes
+//!    with each edge ([`Moment`]), and two edges that it orders are not in progress at once. An edge
+//!    without a place in this order is judged by its system thread alone.
 
 mod fork_join;
 mod search;
@@ -68,6 +72,35 @@ pub struct Edge {
     pub acquired: Acquisition,
     /// How many threads this one had created or joined: [`LockOrder::segment`] at that time.
     pub segment: u32,
+    /// Where it is in the order of OpenMP.
+    pub moment: Moment,
+}
+
+/// Where an edge is in the order that OpenMP makes (choice 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Moment {
+    /// `None`: the edge has no place in that order.
+    pub number: Option<u32>,
+    /// The task or section that made it; 0: none, the thread itself.
+    pub context: u32,
+    /// A bit for each edge, by its number, that comes before it.
+    pub before: [u64; 4],
+}
+
+impl Moment {
+    /// Whether this order has something to say about the two: one of them at least is an edge of a
+    /// task or a section.
+    fn counts_with(&self, other: &Moment) -> bool {
+        self.number.is_some() && other.number.is_some() && (self.context != 0 || other.context != 0)
+    }
+
+    fn is_ordered(&self, other: &Moment) -> bool {
+        let comes_before = |edge: &Moment, later: &Moment| {
+            let word = |n: u32| later.before.get(n as usize / 64).copied().unwrap_or(u64::MAX);
+            edge.number.is_none_or(|n| word(n) & 1 << (n % 64) != 0)
+        };
+        comes_before(self, other) || comes_before(other, self)
+    }
 }
 
 /// One edge of a cycle.
@@ -199,7 +232,7 @@ impl LockOrder {
         let held: Vec<Acquisition> = holdings.iter().map(|holding| holding.acquisition).collect();
         holdings.push(Holding { acquisition, depth: 1 });
         if !tried && !held.is_empty() {
-            self.add(Edge { thread, held, acquired: acquisition, segment });
+            self.add(Edge { thread, held, acquired: acquisition, segment, moment: Moment::default() });
         }
     }
 

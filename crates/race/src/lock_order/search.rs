@@ -47,12 +47,20 @@ struct Arm {
     held: Acquisition,
 }
 
+/// A thread, or a task or section of it.
+type Runner = (ThreadId, u32);
+
+fn runner(edge: &Edge) -> Runner {
+    // One without a place in the order of tasks is judged by its thread.
+    (edge.thread, edge.moment.number.map_or(0, |_| edge.moment.context))
+}
+
 struct Class {
     key: ClassKey,
     /// The locks of the key, numbered.
     from: usize,
     to: usize,
-    arms: Vec<(ThreadId, Vec<Arm>)>,
+    arms: Vec<(Runner, Vec<Arm>)>,
 }
 
 /// The classes that lie on some cycle of locks. Locks are numbered in their order.
@@ -67,7 +75,7 @@ struct Graph {
 
 impl Graph {
     fn new(edges: &[Arc<Edge>]) -> Self {
-        let mut arcs: BTreeMap<ClassKey, BTreeMap<ThreadId, Vec<Arm>>> = BTreeMap::new();
+        let mut arcs: BTreeMap<ClassKey, BTreeMap<Runner, Vec<Arm>>> = BTreeMap::new();
         for (index, edge) in edges.iter().enumerate() {
             let wanted = edge.acquired;
             for held in edge.held.iter().filter(|held| held.lock != wanted.lock) {
@@ -79,7 +87,7 @@ impl Graph {
                     context: wanted.context,
                 };
                 let arm = Arm { edge: index, held: *held };
-                arcs.entry(key).or_default().entry(edge.thread).or_default().push(arm);
+                arcs.entry(key).or_default().entry(runner(edge)).or_default().push(arm);
             }
         }
         let component = components(arcs.keys().map(|key| (key.from, key.to)));
@@ -283,11 +291,11 @@ impl Search<'_> {
     fn fill_from(&mut self, chosen: &mut Vec<Arm>) -> bool {
         let graph = self.graph;
         let Some(&class) = self.path.get(chosen.len()) else { return true };
-        for (thread, arms) in &graph.classes[class].arms {
+        for (runner, arms) in &graph.classes[class].arms {
             if self.exhausted() {
                 return false;
             }
-            if chosen.iter().any(|other| self.edges[other.edge].thread == *thread) {
+            if chosen.iter().any(|other| self::runner(&self.edges[other.edge]) == *runner) {
                 continue;
             }
             for arm in arms {
@@ -306,13 +314,20 @@ impl Search<'_> {
         false
     }
 
-    /// Whether the two edges, of different threads, can be under way at once.
+    /// Whether the two edges, of different threads or tasks, can be under way at once.
     fn compatible(&self, a: &Arm, b: &Arm) -> bool {
-        let (held, other) = (&self.edges[a.edge].held, &self.edges[b.edge].held);
+        let (one, two) = (&self.edges[a.edge], &self.edges[b.edge]);
+        let (held, other) = (&one.held, &two.held);
+        let is_ordered = match one.moment.counts_with(&two.moment) {
+            true => one.moment.is_ordered(&two.moment),
+            false => one.thread == two.thread,
+        };
         let excludes = |mine: &Acquisition| {
             other.iter().any(|theirs| mine.lock == theirs.lock && mine.mode.excludes(theirs.mode))
         };
-        !held.iter().any(excludes) && !self.segments[a.edge].ordered(&self.segments[b.edge])
+        // The segments of one thread are in order, which does not order the tasks that it ran.
+        let in_order = || one.thread != two.thread && self.segments[a.edge].ordered(&self.segments[b.edge]);
+        !is_ordered && !held.iter().any(excludes) && !in_order()
     }
 
     fn report(&mut self, arms: &[Arm]) {

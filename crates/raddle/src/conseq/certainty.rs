@@ -1,6 +1,6 @@
 //! Whether the consequence of an execution is certainly wrong.
 //!
-//! A failed assertion, a panic, a crash, a hang and an access to freed memory are certainly wrong:
+//! A failed assertion, a panic, a crash, an endless loop and an access to freed memory are certainly wrong:
 //! no correct program has them. An unusual line, an unusual exit status and a broken invariant of
 //! the training runs are not wrong by themselves. A program may print its progress, report that it
 //! failed to get a lock and tries again, or return which thread was first. Its words prove nothing:
@@ -16,6 +16,10 @@
 //! race that is there whether the line is printed or not did not cause the line. If a program
 //! prints many different unusual lines, this share says nothing: threads mix the pieces of its
 //! lines, or the lines tell who was first. A line that reports a failure needs no such share.
+//!
+//! Nothing is certain that needs threads to stand still for seconds ([`Consequence::is_remote`]): the
+//! scheduler allows it, and no user may ever see it. Neither is a hang in a call for which the
+//! scheduler does not stand in: another thread, which did not get to run, might have ended it.
 //!
 //! Everything else that was made to happen is listed among the suspects, on request, and is not a
 //! finding. Neither is anything that did not happen again.
@@ -46,7 +50,7 @@ pub fn is_certain(
     additions: &Additions,
     (usual, tells_atomics): (&Usual, bool),
 ) -> bool {
-    if !c.is_by_delays() && c.again != Again::Yes {
+    if !c.is_by_delays() && (c.again != Again::Yes || c.is_remote) {
         return false;
     }
     let is_racy = || {
@@ -55,6 +59,7 @@ pub fn is_certain(
         tells_atomics && (has_race(c, &of_causes) || has_lost_update(c, &of_all, additions))
     };
     match c.failure.kind {
+        Kind::Hang => false,
         // A status that is usually a failure may be a result.
         Kind::ExitStatus => usual.status == 0 && (c.complains || is_racy()),
         Kind::Output | Kind::ErrorMessage => is_racy(),

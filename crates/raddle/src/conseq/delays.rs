@@ -265,8 +265,9 @@ impl<'a> Delayed<'a> {
         let check = check.filter(|_| !freed);
         let complains = self.printed.complains(&run.ordinary.printed);
         let (suspects, again) = (vec![i], Again::NotTried);
+        let (is_remote, is_certain, quiet) = (false, false, [].into());
         let consequence =
-            Consequence { failure, check, suspects, again, complains, is_certain: false, quiet: [].into() };
+            Consequence { failure, check, suspects, again, complains, is_remote, is_certain, quiet };
         is_about(kind, self.kinds[i]).then_some(consequence)
     }
 }

@@ -14,12 +14,11 @@ use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, SuspectVerdict, Tested};
-use super::traced_runs::{Runs, TracedOrders};
+use super::traced_runs::{Runs, TracedOrders, came_again};
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
 use raddle_harness::describe::steps::pc_of;
-use raddle_harness::describe::waits::STANDS_STILL;
 use raddle_harness::places::Places;
 use raddle_harness::program::build_id;
 use raddle_harness::schedule::{self, Expected, Head, Schedule};
@@ -46,10 +45,19 @@ pub fn report(
             report.suspects.push(teller.shown(i, c)?);
         }
     }
-    for failure in runs.runs.iter().filter_map(|r| r.failure.as_ref()) {
+    for (run, failure) in runs.runs.iter().filter_map(|r| Some((r, r.failure.as_ref()?))) {
         if !known.contains(&failure.what) {
             known.push(failure.what);
-            report.findings.push(teller.without_analysis(failure)?);
+            let mut finding = teller.without_analysis(failure)?;
+            if run.has_forked && !came_again(&runs.runs, failure) {
+                finding.confidence = Confidence::Suspected;
+                finding.notes.insert(0, PROCESSES.into());
+            }
+            if finding.confidence == Confidence::Confirmed {
+                report.findings.push(finding);
+            } else if args.suspects {
+                report.suspects.push(finding);
+            }
         }
     }
     if args.suspects || args.no_test {
@@ -66,6 +74,10 @@ pub fn report(
     teller.add_stats(&mut report, clock);
     Ok(report)
 }
+
+/// The note on a failure of one traced run of a program that starts processes.
+const PROCESSES: &str =
+    "only one traced run came to it, and the program has started other processes, which nobody schedules";
 
 /// The command. A program that another command started gets a path that works from anywhere.
 pub fn words(recipe: &Recipe) -> Vec<String> {
@@ -111,15 +123,18 @@ impl<'a> Teller<'a> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
         // The scheduler cannot tell whether a loop would ever end, so it calls a hang suspected. Here
         // it is known what the loop waits for.
-        let stands_still = finding.notes.iter().any(|note| note.starts_with(STANDS_STILL));
-        let is_certain = c.is_certain && !stands_still;
-        finding.confidence = if is_certain { Confidence::Confirmed } else { Confidence::Suspected };
-        if !c.is_certain {
+        finding.confidence = if c.is_certain { Confidence::Confirmed } else { Confidence::Suspected };
+        // A note that the finding has already says why a remote one is not certain.
+        let has_reason = c.is_remote && c.again == Again::Yes;
+        if !c.is_certain && !has_reason {
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
                 }
                 Again::NotTried if !c.is_by_delays() => "there was no time left to make it happen again",
+                _ if c.failure.kind == Kind::Hang => {
+                    "a thread waits in a call for which raddle does not stand in: another thread might have ended that"
+                }
                 _ if self.runs.recipe.copy.is_some() => {
                     "it was made to happen, and machine code does not say which accesses are atomic: a data race or a lost update behind it may be \
                      none, and it may be meant to differ"

@@ -53,7 +53,7 @@ use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Printed, PrintedLine, Stream};
 use raddle_harness::check::{self, Check, Guard};
 use raddle_harness::crew::{Crew, CrewError, Notes};
-use raddle_harness::describe::message;
+use raddle_harness::describe::{message, waits};
 use raddle_harness::places::Mapped;
 use raddle_harness::point_code;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
@@ -109,6 +109,8 @@ pub struct Consequence {
     pub again: Again,
     /// An unusual line reports a failure.
     pub complains: bool,
+    /// Threads must stand still for very long, so nothing shows that it happens to a user.
+    pub is_remote: bool,
     /// It is wrong in any correct program ([`super::certainty`]).
     pub is_certain: bool,
     /// The entries of [`Recipe::quiet`] with which it was executed.
@@ -429,18 +431,18 @@ impl<'a> Tester<'a> {
         (0..self.suspects.len()).any(|i| open(&i)) || made < AFTERMATH && only_printed
     }
 
-    /// Whether an execution has shown the suspect's consequence.
+    /// Whether an execution has shown the suspect's consequence, and one that a user may see.
     fn is_shown(&self, i: usize) -> bool {
-        self.shown_by(i).is_some()
+        self.shown_by(i).is_some_and(|at| !self.consequences[at].is_remote)
     }
 
     fn shown_by(&self, i: usize) -> Option<usize> {
         let site = self.kinds[i];
         let shows = |c: &Consequence| c.suspects.contains(&i) && is_about(c.failure.kind, site);
-        // A failure says more than unusual output.
-        let of =
-            |failed: bool| self.consequences.iter().position(|c| c.check.is_none() == failed && shows(c));
-        of(true).or_else(|| of(false))
+        // What is certain prevails. A failure says more than unusual output.
+        let rank = |c: &Consequence| (!c.is_certain, c.is_remote, c.check.is_some());
+        let all = self.consequences.iter().enumerate().filter(|(_, c)| shows(c));
+        all.min_by_key(|(_, c)| rank(c)).map(|(at, _)| at)
     }
 
     fn take(&mut self, seen: Seen) {
@@ -474,24 +476,31 @@ impl<'a> Tester<'a> {
             self.unusual.insert(printed::masked(&line.text));
         }
         let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
-        match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
-            Some(known) => {
-                let more: Vec<usize> = suspects.into_iter().filter(|i| !known.suspects.contains(i)).collect();
-                known.suspects.extend(more);
-            }
-            None if enough => {}
-            None => {
-                let failure = Failure { after: self.executions, ..failure };
-                self.consequences.push(Consequence {
-                    failure,
-                    check: seen.check,
-                    suspects,
-                    again: Again::NotTried,
-                    complains: seen.complains,
-                    is_certain: false,
-                    quiet: self.crew.recipe().quiet.as_slice().into(),
-                });
-            }
+        let known = self.consequences.iter().position(|c| c.failure.what == failure.what);
+        if known.is_none() && enough {
+            return;
+        }
+        let mut made = Consequence {
+            is_remote: false,
+            failure: Failure { after: self.executions, ..failure },
+            check: seen.check,
+            suspects,
+            again: Again::NotTried,
+            complains: seen.complains,
+            is_certain: false,
+            quiet: self.crew.recipe().quiet.as_slice().into(),
+        };
+        let Some(known) = known.map(|at| &mut self.consequences[at]) else {
+            made.is_remote = waits::are_very_long(&made.failure);
+            return self.consequences.push(made);
+        };
+        let more: Vec<usize> =
+            made.suspects.iter().copied().filter(|i| !known.suspects.contains(i)).collect();
+        known.suspects.extend(more);
+        // Another execution may come to the same without threads that stand still.
+        if known.is_remote && !waits::are_very_long(&made.failure) {
+            made.suspects = std::mem::take(&mut known.suspects);
+            *known = made;
         }
     }
 
@@ -553,6 +562,7 @@ impl<'a> Tester<'a> {
             {
                 let after = c.failure.after;
                 (c.failure, c.check, c.again) = (Failure { after, ..failure }, check, Again::Yes);
+                c.is_remote = waits::are_very_long(&c.failure);
                 c.complains = complains;
                 break;
             }

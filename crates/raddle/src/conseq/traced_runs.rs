@@ -28,7 +28,7 @@ use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::shared::SharedMemory;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{ExecutionEnd, flag};
+use raddle_wire::explore::{ExecutionEnd, flag, gap};
 use raddle_wire::trace::Recording;
 use thiserror::Error;
 
@@ -59,6 +59,8 @@ pub struct Run {
     pub endless: bool,
     /// There was no time to read its events to the end.
     pub unread: bool,
+    /// The program had started other processes, which nobody schedules.
+    pub has_forked: bool,
 }
 
 pub struct Runs {
@@ -458,7 +460,27 @@ fn told(e: &Execution<'_>, usual: &Usual, read_until: Instant) -> (Run, Vec<u64>
     let failure = Failure::of(e, verdict);
     let endless = is_endless(e);
     let trace = e.trace(verdict.outcome);
-    (Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless, unread }, shared)
+    let has_forked = e.slot.gaps & gap::PROCESS != 0;
+    let run = Run {
+        events,
+        printed,
+        trace,
+        failure,
+        bytes,
+        accesses,
+        cut_short,
+        lost,
+        endless,
+        unread,
+        has_forked,
+    };
+    (run, shared)
+}
+
+/// Whether more than one of the runs came to this failure.
+pub fn came_again(runs: &[Run], failure: &Failure) -> bool {
+    let same = |r: &&Run| r.failure.as_ref().is_some_and(|f| f.what == failure.what);
+    runs.iter().filter(same).nth(1).is_some()
 }
 
 impl Run {
@@ -476,6 +498,7 @@ impl Run {
             lost: false,
             endless: false,
             unread: false,
+            has_forked: false,
         }
     }
 
@@ -539,6 +562,17 @@ mod tests {
     fn write(address: u64, size: u8, before: Option<u64>, reads: bool) -> TraceEvent {
         let cell = Cell { address, size, value: 1, atomic: reads };
         TraceEvent { thread: 1, site: 9, what: What::Write { cell, before, reads } }
+    }
+
+    #[test]
+    fn a_failure_came_again_if_two_runs_came_to_it() {
+        let failed = |what: &str| {
+            let failure = super::super::delays::failure(Kind::Deadlock, what.into(), 1);
+            Run { failure: Some(failure), ..Run::empty() }
+        };
+        let runs = [failed("one"), Run::empty(), failed("two"), failed("two")];
+        let came_again = |i: usize| came_again(&runs, runs[i].failure.as_ref().unwrap());
+        assert!(!came_again(0) && came_again(2) && came_again(3));
     }
 
     #[test]

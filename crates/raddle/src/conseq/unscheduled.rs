@@ -159,6 +159,7 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         lost: cut_short,
         endless: ordinary.status.is_none(),
         unread: false,
+        has_forked: false,
     };
     Ok(Made { run, ordinary, process, reading })
 }

@@ -103,7 +103,7 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
         (
             gaps & gap::UNINTERRUPTED != 0,
-            "a thread was not preempted while it held the lock of a stream".into(),
+            "a thread was not preempted while it held a lock of the C library (of a stream or of the loader), or waited for one".into(),
         ),
         (
             gaps & gap::FIRST_RUN != 0 && search.first_failure.is_none() && search.usual.status == 0,

@@ -52,6 +52,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 use super::clock::SidClock;
 use super::heap::{self, HeapBlock};
 use super::held_locks::{HoldMode, ThreadLocks};
+use super::task_order::{self, EdgeSet, Position};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
 use super::{depot, objects, settings, sids, thread_storage};
@@ -79,6 +80,8 @@ pub struct Context {
     /// What the contexts that ran meanwhile have done, if this one learns it afterwards.
     done: SidClock,
     done_generation: u32,
+    done_edges: EdgeSet,
+    position: Position,
     held: ThreadLocks,
 }
 
@@ -177,6 +180,8 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     context.clock = t.clock;
     context.done = SidClock::ZERO;
     context.done_generation = t.generation;
+    context.done_edges = EdgeSet::EMPTY;
+    context.position = t.position;
     context.held = core::mem::replace(&mut t.held, ThreadLocks::EMPTY);
     start_anew(&mut t, context);
     learn(t);
@@ -204,8 +209,11 @@ pub fn divide(mut t: Current, floor: usize) -> *mut Context {
         t.publish();
         t.advance();
     }
-    let before = t.clock;
-    begin(t, floor, |mut t| t.acquire(&before))
+    let (before, position) = (t.clock, t.position);
+    begin(t, floor, |mut t| {
+        t.acquire(&before);
+        t.position.learn(position.before());
+    })
 }
 
 fn begin_as(t: &mut Thread, context: &Context) {
@@ -213,6 +221,7 @@ fn begin_as(t: &mut Thread, context: &Context) {
     let mut clock = context.clock;
     sids::correct(&mut clock, context.generation);
     t.acquire(&clock);
+    t.position.learn(context.position.before());
 }
 
 /// The thread resumes `c`. If `learns`, `c` has seen what was done meanwhile.
@@ -228,6 +237,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
     t.held = core::mem::replace(&mut context.held, ThreadLocks::EMPTY);
     t.clock = context.clock;
     t.generation = context.generation;
+    t.position = context.position;
     if context.forks == sids::forks() {
         t.gate |= gate::OPEN;
         t.first_epoch = context.first_epoch;
@@ -241,6 +251,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
     t.catch_up();
     if learns {
         join_corrected(t, context.done, context.done_generation);
+        t.position.learn(&context.done_edges);
     }
     for lock in t.held.iter() {
         t.trace.lock(t.sp, &t.held, LockEvent::Taken, lock.mode, lock.key, lock.stack);
@@ -253,6 +264,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
 pub struct EndedContext {
     clock: SidClock,
     generation: u32,
+    edges: EdgeSet,
 }
 
 impl EndedContext {
@@ -261,6 +273,7 @@ impl EndedContext {
         let _inside = t.enter();
         self.clock = *t.publish();
         self.generation = t.generation;
+        self.edges = *t.position.before();
     }
 
     /// Hands it to whoever acquires `key`, as [`release`](super::sync::release) would have done.
@@ -271,6 +284,7 @@ impl EndedContext {
         sids::correct(&mut clock, self.generation);
         let generation = t.generation;
         objects::with(key, |o| o.clock.join_clock(&clock, generation));
+        task_order::hand(&self.edges, key);
     }
 }
 
@@ -288,6 +302,7 @@ fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
         sids::correct(&mut context.done, context.done_generation);
         context.done_generation = t.generation;
         context.done.join(&t.clock.0);
+        context.done_edges.join(t.position.before());
     }
     let_go_in_trace(t);
     if t.sid() != 0 {
@@ -307,6 +322,7 @@ fn start_anew(t: &mut Thread, context: &Context) {
     t.state = 0;
     t.clock = SidClock::ZERO;
     t.held = ThreadLocks::EMPTY;
+    t.position = Position::of_new_context();
     [t.seen_relaxed, t.fenced] = context.spare;
 }
 

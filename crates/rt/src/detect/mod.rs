@@ -41,6 +41,7 @@ pub mod replay;
 pub mod report;
 pub mod sids;
 pub mod sync;
+pub mod task_order;
 #[cfg(panic = "unwind")]
 pub mod testing;
 pub mod thread;

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*
 use super::held_locks::HeldEntry;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Card, Thread, cards, gate};
-use super::{contexts, depot, heap, quarantine};
+use super::{contexts, depot, heap, quarantine, task_order};
 use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
@@ -233,10 +233,18 @@ fn place_of(address: usize, is_freed: bool) -> AddressKind {
 }
 
 /// `t` takes `lock` while it holds others.
-pub fn lock_edge(t: &Thread, lock: HeldEntry) {
+pub fn lock_edge(t: &mut Thread, lock: HeldEntry) {
+    let position = t.position.fingerprint();
     let held = t.held.iter().fold(0u64, |h, l| h.wrapping_add(mix(&[l.uid as u64, l.mode as u64])));
-    let key =
-        mix(&[t.id() as u64, t.fork_join as u64, lock.uid as u64, lock.mode as u64, lock.stack as u64, held]);
+    let key = mix(&[
+        t.id() as u64,
+        t.fork_join as u64,
+        lock.uid as u64,
+        lock.mode as u64,
+        lock.stack as u64,
+        held,
+        position,
+    ]);
     if !is_new(key) {
         return;
     }
@@ -249,9 +257,11 @@ pub fn lock_edge(t: &Thread, lock: HeldEntry) {
     }
     let mut acquired = HeldLock::from(&lock);
     acquired.stack = depot::logged(lock.stack);
+    let moment = task_order::moment(t);
     log::write(&Record::LockEdge {
         thread: t.id() as u64,
         segment: t.fork_join as u64,
+        moment,
         acquired,
         held: &locks[..n],
     });

@@ -89,6 +89,8 @@ pub struct Thread {
     pub generation: u32,
     /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,
+    /// Where the running context is in the order that OpenMP makes.
+    pub position: super::task_order::Position,
     pub trace: AccessTrace,
     pub held: ThreadLocks,
     pub card: *mut Card,

@@ -18,11 +18,13 @@
 //! sync      what each function that can block does instead
 //! peek      whether a step would block, found by looking at the object
 //! by_id     waits for message queues and semaphores of System V
+//! locks     locks of the C library that it holds while it runs the program's code
 //! fifo      opening a FIFO, which waits for the other end
 //! long_writes writes of more than a pipe or a socket holds
 //! openmp    what libgomp does, with logical threads
 //! circle    threads that loop without changing anything
 //! signals   signals that threads send each other
+//! outsiders who else can make a descriptor ready
 //! awaits    waits that only the outside world can end
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
@@ -85,12 +87,14 @@ pub mod heap;
 mod hidden;
 mod known_places;
 mod leaks;
+pub mod locks;
 pub mod long_writes;
 pub mod memory;
 pub mod names;
 pub mod openmp;
 mod os_threads;
 mod output;
+mod outsiders;
 mod peek;
 mod point;
 mod races;
@@ -206,6 +210,9 @@ pub enum Wait {
     Several(Several),
     /// For a System V queue or semaphore.
     ById(by_id::ById),
+    /// The lock of a stream, at this address, is free.
+    Stream(usize),
+    Loader(locks::Loader),
     /// A handler has run.
     Handler,
     /// One of these signals has arrived.
@@ -277,6 +284,7 @@ pub struct ExplorationState {
     /// Threads that are about to end the process.
     ending: u32,
     children: fork::Children,
+    loader: locks::LoaderLocks,
     /// How often threads that wait for another process were woken: see `fork`.
     shared_wakes: u32,
     /// The range that contains the stacks of ended threads: see `threads::ended_with_stack`.
@@ -329,6 +337,7 @@ pub fn turn_on(header: *mut Header) {
     hidden::prepare();
     leaks::prepare();
     output::prepare();
+    outsiders::prepare();
     crate::trace::prepare();
     prepare();
     fork::prepare();

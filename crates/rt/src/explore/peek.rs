@@ -111,6 +111,8 @@ impl Wait {
                 Wait::Child(which) => super::fork::has_ended(which),
                 Wait::Several(which) => super::sync::is_one_ready(which),
                 Wait::ById(which) => which.is_ready(),
+                Wait::Stream(lock) => super::locks::holder_of_stream(lock, thread).is_none(),
+                Wait::Loader(what) => what.holder(thread).is_none(),
             }
         }
     }

@@ -8,8 +8,8 @@ use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{
-    Wait, cancel, circle, fatal, fork, has, hidden, known_places, memory as c11, op, os_threads, races,
-    serve, signals, state, states, threads, time, timers,
+    Wait, cancel, circle, fatal, fork, has, hidden, known_places, memory as c11, op, os_threads, outsiders,
+    races, serve, signals, state, states, threads, time, timers,
 };
 use crate::relocated::updates;
 use crate::trace;
@@ -43,11 +43,12 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         return;
     }
     let me = s.current;
-    if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
-        // What the C library frees is its own.
-        if op.kind() != OpKind::Free {
-            hidden::note(gap::UNINTERRUPTED);
-        }
+    let is_uninterrupted = s.threads[me].uninterrupted > 0;
+    // What the C library frees is its own.
+    if is_uninterrupted && op.kind() != OpKind::Free {
+        hidden::note(gap::UNINTERRUPTED);
+    }
+    if is_uninterrupted && wait.is_over(me) {
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
         return;
@@ -127,9 +128,11 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
     if !s.running {
         return if wait.is_over(me) || due.is_none() { WaitEnd::Over } else { WaitEnd::GaveUp };
     }
-    if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+    if s.threads[me].uninterrupted > 0 {
         hidden::note(gap::UNINTERRUPTED);
-        return WaitEnd::Over;
+        if wait.is_over(me) {
+            return WaitEnd::Over;
+        }
     }
     (s.threads[me].began, s.threads[me].yields_before) = (s.time.passed, s.yields);
     let op = circle::pass(op);
@@ -360,8 +363,7 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
 fn sees_outside() -> bool {
     let s = state();
     let patience = |w: Wait| match w {
-        // Nobody outside writes to a timer.
-        Wait::Descriptor(fd, _) if timers::by_descriptor(fd).is_some() => 0,
+        Wait::Descriptor(..) | Wait::Several(_) if !outsiders::may_end(w) => 0,
         Wait::Descriptor(..) | Wait::Partner(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
         Wait::ById(_) if fork::is_any_child_alive() => serve::PATIENCE_WITH_CHILDREN_MS,

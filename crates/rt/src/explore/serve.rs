@@ -548,6 +548,7 @@ fn execute() {
     s.pending[0] = Op::default();
     (s.count, s.joined, s.alone) = (1, 0, 0);
     (s.shared_wakes, s.left_stacks) = (0, (0, 0));
+    s.loader = super::locks::LoaderLocks::FREE;
     s.current = 0;
     s.spurious = spurious;
     s.fruitless = 0;
@@ -593,9 +594,11 @@ pub fn finish(what: ExecutionEnd) -> ! {
     let awaited = if what == ExecutionEnd::Exit { 0 } else { super::awaits::awaited() };
     output::note();
     hidden::end(what);
+    let has_forked = s.serve.has_forked;
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
+    slot.gaps |= if has_forked { gap::PROCESS } else { 0 };
     (slot.unchanged, slot.awaits) = (unchanged, awaited);
     if what != ExecutionEnd::Exit {
         note_ends(count);
@@ -627,7 +630,7 @@ fn note_thread(at: usize, i: usize) {
     let ended = s.threads[i].ended || s.threads[i].is_idle();
     let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
     let pending = s.pending[i];
-    let holder = if ended { 0 } else { holder(s.threads[i].wait) };
+    let holder = if ended { 0 } else { holder(i, s.threads[i].wait) };
     let end = &mut s.serve.slot().end[at];
     end.thread = raddle_explore::LogicalThread(i as u16);
     end.ended = ended as u16;
@@ -636,13 +639,21 @@ fn note_thread(at: usize, i: usize) {
     end.frames = frames;
 }
 
-/// Who holds the mutex that a thread waits for, as [`End::holder`] has it. It may have been taken
-/// before the first thread was created, when there were no steps yet.
-fn holder(wait: super::Wait) -> u16 {
-    let super::Wait::Mutex(at) = wait else { return 0 };
-    let (s, owner) = (state(), super::peek::mutex_owner(at));
-    let at = s.threads[..s.count].iter().position(|t| owner != 0 && t.kernel_id == owner);
-    at.map_or(0, |i| i as u16 + 1)
+/// Who holds the lock that a thread waits for, as [`End::holder`] has it. It may have been taken
+/// before the first thread was created, when there were no steps yet, or in no step.
+fn holder(thread: usize, wait: super::Wait) -> u16 {
+    use super::{Wait, locks, peek};
+    let s = state();
+    let by = match wait {
+        Wait::Mutex(at) => {
+            let owner = peek::mutex_owner(at);
+            s.threads[..s.count].iter().position(|t| owner != 0 && t.kernel_id == owner)
+        }
+        Wait::Stream(lock) => locks::holder_of_stream(lock, thread),
+        Wait::Loader(what) => what.holder(thread),
+        _ => None,
+    };
+    by.map_or(0, |i| i as u16 + 1)
 }
 
 /// The process ends with `code`.

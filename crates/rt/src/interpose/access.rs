@@ -28,7 +28,7 @@ unsafe extern "C" {
     static environ: *const Text;
 }
 
-fn is_output(file: *mut core::ffi::c_void) -> bool {
+pub(super) fn is_output(file: *mut core::ffi::c_void) -> bool {
     // SAFETY: the C library's streams.
     unsafe { [stdout, stderr] }.contains(&file)
 }
@@ -243,6 +243,25 @@ impl Call {
         } else {
             self.uses_object(file);
         }
+    }
+
+    /// Right before the call takes the lock of a stream, in a search: another thread may have it.
+    pub fn locks_stream(&self, file: *mut core::ffi::c_void) {
+        if explore::is_on() {
+            explore::locks::awaits_stream(file as usize, self.pc);
+        }
+    }
+
+    /// The same of a call that prints to standard output.
+    pub fn prints(&self) {
+        // SAFETY: the C library's stream.
+        self.locks_stream(unsafe { stdout });
+    }
+
+    /// The same of a call that prints to standard error.
+    pub fn complains(&self) {
+        // SAFETY: the C library's stream.
+        self.locks_stream(unsafe { stderr });
     }
 
     #[inline]

@@ -47,13 +47,15 @@ fn visits(
     function: Visit,
     data: *mut c_void,
     pc: usize,
-    real: impl FnOnce(Visit, *mut c_void) -> c_int,
+    real: impl Fn(Visit, *mut c_void) -> c_int,
 ) -> c_int {
-    if !modules::is_judged(pc) {
-        return real(function, data);
-    }
     let mut visitor = Visitor { function, data };
-    real(visit, (&raw mut visitor).cast())
+    let is_judged = modules::is_judged(pc);
+    let mut call = || match is_judged {
+        true => real(visit, (&raw mut visitor).cast()),
+        false => real(function, data),
+    };
+    if explore::is_on() { explore::locks::visits_files(is_judged, pc, call) } else { call() }
 }
 
 interpose! {

@@ -10,7 +10,7 @@ use super::interpose;
 use crate::detect::thread::{Current, cards, current};
 use crate::detect::{
     contexts, depot, flush, handlers, held_locks, object_clock, objects, quarantine, report, sids, sync,
-    trace,
+    task_order, trace,
 };
 use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
@@ -66,6 +66,7 @@ fn in_child(mut t: Current) {
     depot::reset_after_fork();
     report::reset_after_fork();
     sids::reset_lock();
+    task_order::reset_lock();
     object_clock::reset_lock();
     held_locks::reset_lock();
     contexts::reset_lock();
@@ -397,11 +398,7 @@ interpose! {
         r
     } record as detect, tsvd real, explore {
         explore::changes_process(pc);
-        // The loader's lock is a real one.
-        explore::uninterrupted(1);
-        let r = real(handle);
-        explore::uninterrupted(-1);
-        r
+        explore::locks::loads_files(pc, || real(handle))
     }
     /// One thread may register a handler and another may run it. The latter ends the process, by a
     /// call or by an unseen return from main.

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
-use super::access::Call;
+use super::access::{Call, is_output};
 use super::{Real, channel, clocks, interpose, once, room, thread_slots};
 use crate::detect::atomics;
 use crate::detect::sync as detect_sync;
@@ -195,6 +195,7 @@ interpose! {
         real(file);
         detect_sync::acquire(t, file as usize)
     } record as detect, tsvd real, explore {
+        explore::locks::takes_stream(file as usize, is_output(file), pc);
         explore::uninterrupted(1);
         explore::memory::acquired(file as usize);
         real(file)

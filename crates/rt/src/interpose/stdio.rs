@@ -217,6 +217,9 @@ macro_rules! read_streams {
                     return $failure;
                 }
                 $($before)*;
+                if !is_unlocked(stringify!($name)) {
+                    $c.locks_stream(of!($($a)*));
+                }
                 after!($c real($($a),*) then $result $after)
             }
         )*}
@@ -231,6 +234,17 @@ macro_rules! of {
     ($first:ident $($others:ident)+) => {
         of!($($others)+)
     };
+}
+
+/// Whether the function of this name leaves the lock of its stream out.
+const fn is_unlocked(name: &str) -> bool {
+    let (name, end) = (name.as_bytes(), b"_unlocked");
+    let Some(before) = name.len().checked_sub(end.len()) else { return false };
+    let mut i = 0;
+    while i < end.len() && name[before + i] == end[i] {
+        i += 1;
+    }
+    i == end.len()
 }
 
 const EOF: c_int = -1;
@@ -283,6 +297,7 @@ accesses! {
     fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
         c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
+        c.locks_stream(file);
         let _filling = filling(file);
     }
     fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
@@ -290,42 +305,42 @@ accesses! {
         c.reads(from, size.saturating_mul(n));
         let _filling = filling(file);
     }
-    fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); c.locks_stream(file); let _filling = is_full(file).then(|| filling(file)); }
     fn fputc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
-    fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); c.locks_stream(file); let _filling = is_full(file).then(|| filling(file)); }
     fn putc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
-    fn _IO_putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn _IO_putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); c.locks_stream(file); let _filling = is_full(file).then(|| filling(file)); }
     fn __overflow(file: File, what: c_int) -> c_int, |_c| { let _filling = filling(file); }
-    fn fputs(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); let _filling = filling(file); }
+    fn fputs(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); c.locks_stream(file); let _filling = filling(file); }
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); let _filling = filling(file); }
-    fn puts(s: Text) -> c_int, |c| { c.text(s); }
-    fn perror(s: Text), |c| { c.text(s); }
-    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); let _filling = filling(file); }
-    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) } then |_r| { closed(&mut c, file) }
-    fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
+    fn puts(s: Text) -> c_int, |c| { c.text(s); c.prints() }
+    fn perror(s: Text), |c| { c.text(s); c.complains() }
+    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); c.locks_stream(file); let _filling = filling(file); }
+    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); c.locks_stream(file); closing(file) } then |_r| { closed(&mut c, file) }
+    fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); c.locks_stream(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.looks_outside(); c.text(mode); }
     fn popen(command: Text, mode: Text) -> File, |c| { c.makes_process(); c.text(command); c.text(mode); }
     fn system(command: Text) -> c_int, |c| { c.makes_process(); c.text(command); }
-    fn setvbuf(file: File, room: Room, how: c_int, n: usize) -> c_int, |c| { c.uses_stream(file) }
-    fn setbuf(file: File, room: Room), |c| { c.uses_stream(file) }
-    fn setlinebuf(file: File), |c| { c.uses_stream(file) }
+    fn setvbuf(file: File, room: Room, how: c_int, n: usize) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn setbuf(file: File, room: Room), |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn setlinebuf(file: File), |c| { c.uses_stream(file); c.locks_stream(file) }
     fn tmpnam_r(to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
     fn ctermid(to: Room) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
-    fn ungetc(what: c_int, file: File) -> c_int, |c| { c.uses_stream(file) }
-    fn fseek(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
-    fn fseeko(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
-    fn fseeko64(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
-    fn rewind(file: File), |c| { c.uses_stream(file); let _filling = filling(file); }
-    fn ftell(file: File) -> i64, |c| { c.uses_stream(file) }
-    fn ftello(file: File) -> i64, |c| { c.uses_stream(file) }
-    fn ftello64(file: File) -> i64, |c| { c.uses_stream(file) }
-    fn feof(file: File) -> c_int, |c| { c.uses_stream(file) }
-    fn ferror(file: File) -> c_int, |c| { c.uses_stream(file) }
-    fn clearerr(file: File), |c| { c.uses_stream(file) }
-    fn fgetpos(file: File, to: *mut libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fsetpos(file: File, from: *const libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.reads_one(from) }
+    fn ungetc(what: c_int, file: File) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn fseek(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file); let _filling = filling(file); }
+    fn fseeko(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file); let _filling = filling(file); }
+    fn fseeko64(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file); let _filling = filling(file); }
+    fn rewind(file: File), |c| { c.uses_stream(file); c.locks_stream(file); let _filling = filling(file); }
+    fn ftell(file: File) -> i64, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn ftello(file: File) -> i64, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn ftello64(file: File) -> i64, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn feof(file: File) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn ferror(file: File) -> c_int, |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn clearerr(file: File), |c| { c.uses_stream(file); c.locks_stream(file) }
+    fn fgetpos(file: File, to: *mut libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.fills(to); c.locks_stream(file) } then |r| { c.wrote_if(r == 0, to) }
+    fn fsetpos(file: File, from: *const libc::fpos_t) -> c_int, |c| { c.uses_stream(file); c.reads_one(from); c.locks_stream(file) }
 }
 
 interpose! {

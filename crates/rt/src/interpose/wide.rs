@@ -91,7 +91,7 @@ accesses! {
     fn __wcsxfrm_l(to: Room, from: Wide, n: usize, locale: *mut c_void) -> usize, |c| { c.wide(from); c.fills(to) } then |need| {
         c.wrote(to, if need < n { (need + 1) * WIDE } else { 0 })
     }
-    fn fputws(s: Wide, file: *mut c_void) -> c_int, |c| { c.wide(s); let _filling = filling(file); }
+    fn fputws(s: Wide, file: *mut c_void) -> c_int, |c| { c.wide(s); c.locks_stream(file); let _filling = filling(file); }
     fn fgetws(to: Room, n: c_int, file: *mut c_void) -> Room, |c| { c.fills(to) } then |got| {
         filled(file);
         wrote_wide(&mut c, got)

@@ -63,11 +63,7 @@ unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut
             explore::retry_with_fork(Outside::Library);
             // Its imports are not known, and others may check whether it is loaded.
             explore::changes_process(0);
-            // The loader's lock is a real one.
-            explore::uninterrupted(1);
-            let library = real(path, flags);
-            explore::uninterrupted(-1);
-            return library;
+            return explore::locks::loads_files(0, || real(path, flags));
         }
         let library = real(path, flags);
         if mode() == Mode::Detect {

@@ -1,6 +1,6 @@
 //! The driver's side: decodes the records in the bytes of a log.
 
-use super::{AccessKind, AddressKind, HeldLock, LockKind, MisuseKind, REGISTERS, kind};
+use super::{AccessKind, AddressKind, HeldLock, LockKind, MisuseKind, Moment, REGISTERS, kind};
 
 /// A [`super::Record`] that owns what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub enum Decoded {
     LockEdge {
         thread: u64,
         segment: u64,
+        moment: Moment,
         acquired: HeldLock,
         held: Vec<HeldLock>,
     },
@@ -172,6 +173,14 @@ impl WordReader<'_> {
             .collect()
     }
 
+    fn moment(&mut self) -> Option<Moment> {
+        let mut moment = Moment { number: self.word()?, context: self.word()?, ..Moment::default() };
+        for word in &mut moment.knows {
+            *word = self.word()?;
+        }
+        Some(moment)
+    }
+
     fn caught(&mut self) -> Option<DecodedCaught> {
         let (thread, site, name) = (self.word()?, self.word()?, self.bytes()?);
         let mut registers = [0; REGISTERS];
@@ -213,6 +222,7 @@ fn decode(kind: u64, w: &mut WordReader) -> Option<Decoded> {
         kind::LOCK_EDGE => Decoded::LockEdge {
             thread: w.word()?,
             segment: w.word()?,
+            moment: w.moment()?,
             acquired: *w.locks()?.first()?,
             held: w.locks()?,
         },

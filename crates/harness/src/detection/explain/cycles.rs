@@ -1,12 +1,18 @@
 //! Lock-order cycles, from the edges that a process logged.
 
+use std::collections::HashSet;
+
 use raddle_base::clock::ThreadId;
 use raddle_finding::{Access, AccessOp, Confidence, Finding, Kind};
-use raddle_race::lock_order::{Acquisition, Cycle, Edge, LockOrder};
+use raddle_race::lock_order::{Acquisition, Cycle, Edge, LockOrder, Moment};
 use raddle_race::{EventSource, LockId, LockMode};
-use raddle_wire::record::HeldLock;
+use raddle_wire::record::{self, HeldLock};
 
 use super::{Cast, Explain};
+
+/// The note on locks that one thread took in both orders.
+const BY_ONE_THREAD: &str = "one thread happened to run both of these OpenMP tasks or sections: nothing orders them, and another run may \
+                             give them to two";
 
 impl Explain<'_> {
     pub fn cycles(&mut self) -> Vec<Finding> {
@@ -29,6 +35,7 @@ impl Explain<'_> {
                 held: edge.held.iter().map(acquisition).collect(),
                 acquired: acquisition(&edge.acquired),
                 segment: edge.segment as u32,
+                moment: moment(&edge.moment),
             });
         }
         let found = order.cycles();
@@ -67,6 +74,10 @@ impl Explain<'_> {
         );
         let mut finding = Finding::new(Kind::LockOrder, Confidence::Suspected, message);
         finding.accesses = accesses;
+        let threads: HashSet<ThreadId> = cycle.edges.iter().map(|step| step.edge.thread).collect();
+        if threads.len() < cycle.edges.len() {
+            finding.notes.push(BY_ONE_THREAD.into());
+        }
         finding.occurrences = 1;
         self.introduce(&mut finding, cast);
         finding
@@ -78,6 +89,11 @@ impl Explain<'_> {
         let global = address.and_then(|a| self.global(a, usize::MAX));
         global.map_or_else(|| format!("L{id}"), |g| g.label())
     }
+}
+
+fn moment(logged: &record::Moment) -> Moment {
+    let number = logged.number.checked_sub(1).map(|n| n as u32);
+    Moment { number, context: logged.context as u32, before: logged.knows }
 }
 
 fn acquisition(held: &HeldLock) -> Acquisition {

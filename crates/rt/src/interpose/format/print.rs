@@ -95,9 +95,9 @@ accesses! {
         if r >= 0 { c.wrote_one(to) }
     }
     #[unsafe(export_name = "__formats_vprintf")]
-    fn vprintf(format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a) }
+    fn vprintf(format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a); c.prints() }
     #[unsafe(export_name = "__formats_vfprintf")]
-    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { c.fills_stream(file); formats(&mut c, format, a); let _filling = filling(file); }
+    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { c.fills_stream(file); formats(&mut c, format, a); c.locks_stream(file); let _filling = filling(file); }
     #[unsafe(export_name = "__formats_vdprintf")]
     fn vdprintf(fd: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
@@ -122,11 +122,12 @@ accesses! {
         c.fills(to)
     } then |r| { if r >= 0 { c.wrote_one(to) } }
     #[unsafe(export_name = "__formats_vprintf_chk")]
-    fn __vprintf_chk(flag: c_int, format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a) }
+    fn __vprintf_chk(flag: c_int, format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a); c.prints() }
     #[unsafe(export_name = "__formats_vfprintf_chk")]
     fn __vfprintf_chk(file: File, flag: c_int, format: Text, a: List) -> c_int, |c| {
         c.fills_stream(file);
         formats(&mut c, format, a);
+        c.locks_stream(file);
         let _filling = filling(file);
     }
     #[unsafe(export_name = "__formats_vdprintf_chk")]
@@ -138,16 +139,16 @@ accesses! {
     fn __vsyslog_chk(priority: c_int, flag: c_int, format: Text, a: List), |c| { formats(&mut c, format, a) }
 
     #[unsafe(export_name = "__formats_vwprintf")]
-    fn vwprintf(format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a) }
+    fn vwprintf(format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); c.prints() }
     #[unsafe(export_name = "__formats_vfwprintf")]
-    fn vfwprintf(file: File, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); let _filling = filling(file); }
+    fn vfwprintf(file: File, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); c.locks_stream(file); let _filling = filling(file); }
     #[unsafe(export_name = "__formats_vswprintf")]
     fn vswprintf(to: WideRoom, n: usize, format: Wide, a: List) -> c_int, |c| {
         formats_wide(&mut c, format, a);
         c.fills(to)
     } then |r| { printed_wide(&mut c, to, r) }
     #[unsafe(export_name = "__formats_vwprintf_chk")]
-    fn __vwprintf_chk(flag: c_int, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a) }
+    fn __vwprintf_chk(flag: c_int, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); c.prints() }
     #[unsafe(export_name = "__formats_vfwprintf_chk")]
     fn __vfwprintf_chk(file: File, flag: c_int, format: Wide, a: List) -> c_int, |c| {
         formats_wide(&mut c, format, a);

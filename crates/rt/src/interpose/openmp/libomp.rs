@@ -34,7 +34,7 @@ use super::{OpenMp, at, stack_pointer};
 use crate::annotate::ignore;
 use crate::detect::contexts::{self, Context, EndedContext};
 use crate::detect::range;
-use crate::detect::sync::acquire;
+use crate::detect::task_order::{self, acquire};
 use crate::detect::thread::{Current, current};
 use crate::detect::thread_storage;
 use crate::interpose::{Real, interpose};
@@ -75,6 +75,10 @@ pub fn releases(file: *const c_char, key: usize) {
     if !is_archer(file) || !t.known {
         return;
     }
+    // What the locks of the library order is no order of OpenMP.
+    if !t.openmp.within_lock {
+        task_order::hand(t.position.before(), key);
+    }
     let switch = &mut t.task_switch;
     switch.n = 0;
     switch.released = key;
@@ -92,6 +96,9 @@ pub fn acquires(file: *const c_char, key: usize) {
         return;
     }
     let mut t = current();
+    if !t.openmp.within_lock {
+        task_order::take(&mut t, key);
+    }
     let switch = &mut t.task_switch;
     switch.announces = false;
     if let Some(place) = switch.keys.get_mut(switch.n) {

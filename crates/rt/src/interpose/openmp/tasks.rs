@@ -22,7 +22,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 use super::abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
 use super::team::Team;
 use super::{OpenMp, at, key, stack_pointer};
-use crate::detect::sync::{acquire, release, release_at_end, release_into};
+use crate::detect::task_order::{acquire, release, release_at_end, release_into};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
 use crate::explore::openmp as explored;

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::abi::OutlinedFunction;
 use super::tasks::{self, Task};
 use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
-use crate::detect::sync::{acquire, release};
+use crate::detect::task_order::{acquire, release};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{objects, thread_storage};
 use crate::explore::openmp::{self as explored, LoopBounds};

@@ -1,0 +1,35 @@
+// expect: nothing
+// The function that writes for a stream waits for another thread, which uses the stream only after
+// it has told.
+#define _GNU_SOURCE
+#include <assert.h>
+#include <semaphore.h>
+#include <pthread.h>
+#include <stdio.h>
+
+sem_t told;
+FILE *output;
+int written;
+
+ssize_t writes(void *cookie, const char *text, size_t n) {
+    if (written++ == 0) sem_wait(&told);
+    return n;
+}
+
+void *tells(void *arg) {
+    sem_post(&told);
+    fputs("told\n", output);
+    return arg;
+}
+
+int main(void) {
+    sem_init(&told, 0, 0);
+    output = fopencookie(0, "w", (cookie_io_functions_t){.write = writes});
+    assert(output && setvbuf(output, 0, _IONBF, 0) == 0);
+    pthread_t t;
+    pthread_create(&t, 0, tells, 0);
+    fputs("begin\n", output);
+    pthread_join(t, 0);
+    fclose(output);
+    return 0;
+}
