@@ -94,8 +94,8 @@ impl Machine<'_> {
     }
 
     /// The target of a switch.
-    pub(super) fn switch_target(&mut self, table: &SwitchTable, v: u64) -> u32 {
-        let v = if is_unknown(v) { self.switched_as_before(table, v) } else { v };
+    pub(super) fn switch_target(&mut self, ti: usize, table: &SwitchTable, v: u64) -> u32 {
+        let v = if is_unknown(v) { self.switched_as_before(ti, table, v) } else { v };
         if is_unknown(v) {
             self.choose_case(table, v);
         }

@@ -51,6 +51,7 @@ mod rng;
 pub mod sched;
 mod start_result;
 mod step;
+mod stored_constants;
 mod sync;
 mod tasks;
 mod thread;
@@ -76,6 +77,7 @@ use raddle_finding::Kind;
 use raw::RawFinding;
 pub use rng::XorShift;
 use sched::SwitchStrategy;
+use stored_constants::StoredConstants;
 use sync::SyncObject;
 use thread::SimulatedThread;
 use witness::Witness;
@@ -211,6 +213,8 @@ pub struct Machine<'p> {
     witness: Witness,
     /// What unknown functions may have changed.
     former_values: FormerValues,
+    /// Made when it is first needed.
+    stored_constants: Option<Arc<StoredConstants>>,
     rng: XorShift,
     seed: u64,
     start: EntryStart,
@@ -326,6 +330,7 @@ impl<'p> Machine<'p> {
             delayed: (0, 0),
             witness: Witness::default(),
             former_values: FormerValues::default(),
+            stored_constants: None,
             rng: XorShift::new(0),
             seed: 0,
             start: EntryStart { function: 0, in_the_middle: false },

@@ -418,7 +418,7 @@ impl Machine<'_> {
         let place = self.memory.index(object, u64::from(scalar.size())).ok();
         let mut result = self.fresh_unknown();
         match (what, stored, place) {
-            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, place, scalar),
+            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, pc, place, scalar),
             (Atomic::Store, Some(value), Some(place)) => self.memory.store(place, scalar, value),
             (Atomic::CountDown, _, Some(place)) if !is_unknown(self.memory.load(place, scalar)) => {
                 let left = self.memory.load(place, scalar).wrapping_sub(1);
