@@ -277,8 +277,8 @@ pub struct Machine<'p> {
     sites: Arc<[u32]>,
     /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
-    /// See [`own_thread`].
-    joins_of_others: FxHashMap<u32, bool>,
+    /// Branches that take one side wherever they can; see [`own_thread`] and [`start_result`].
+    settled_sides: FxHashMap<u32, bool>,
     /// The model's flag that a timer is set, and whether it is from the start on, because the
     /// program sets none.
     timer_flag: Option<(u64, bool)>,
@@ -367,7 +367,7 @@ impl<'p> Machine<'p> {
             locking,
             sites,
             named,
-            joins_of_others: own_thread::joins_of_others(program),
+            settled_sides: own_thread::joins_of_others(program),
             timer_flag: timer_flag(program),
             never_null: program
                 .functions
