@@ -505,7 +505,7 @@ impl Machine<'_> {
             self.threads[new].known_by = given;
         }
         self.threads[ti].stack.truncate(at);
-        if let Some((jump, side)) = unknown_test_of_success(self.program, &self.doom, pc) {
+        if let Some((jump, side)) = unknown_test_of_success(self.program, &self.doom, pc, id.is_none()) {
             self.settled_sides.insert(jump, side);
         }
         let by_shape = if id.is_none() { handle } else { 0 };

@@ -49,7 +49,14 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
 
 /// The branch after a start that compares its result with a name that nobody declares (`if
 /// (start(…) == THREAD_INVALID)`), and the truth value of its condition if the start has succeeded.
-pub fn unknown_test_of_success(program: &Program, doom: &Doom, pc: u32) -> Option<(u32, bool)> {
+/// If the sides do not tell, a handle differs from a name that stands for none, while a status may
+/// be compared with one that stands for success.
+pub fn unknown_test_of_success(
+    program: &Program,
+    doom: &Doom,
+    pc: u32,
+    returns_handle: bool,
+) -> Option<(u32, bool)> {
     let after = program.code.get(pc as usize + 1..)?;
     let is_jump = |i: &Instr| matches!(i, Instr::JumpIf(_) | Instr::JumpIfNot(_));
     let until = after.iter().take(FARTHEST).position(is_jump)?;
@@ -70,7 +77,8 @@ pub fn unknown_test_of_success(program: &Program, doom: &Doom, pc: u32) -> Optio
     let jump = pc + 1 + until as u32;
     let (Instr::JumpIf(to) | Instr::JumpIfNot(to)) = after[until] else { return None };
     let side = |truth: bool| if truth == matches!(after[until], Instr::JumpIf(_)) { to } else { jump + 1 };
-    let equal_fails = is_failure(program, doom, pc, side(equal), side(!equal))?;
+    let equal_fails =
+        is_failure(program, doom, pc, side(equal), side(!equal)).or(returns_handle.then_some(true))?;
     Some((jump, equal != equal_fails))
 }
 
