@@ -55,6 +55,7 @@ pub fn lower_file_with(
     limits: PreprocessorLimits,
 ) -> Lowered {
     let mut front = BASE.with(|b| b.0.clone());
+    front.state.from_build = !macros.is_empty();
     for (name, value) in macros {
         front = front.define(name, value.as_deref());
     }

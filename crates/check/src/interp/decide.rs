@@ -54,7 +54,7 @@ impl Machine<'_> {
         {
             return side;
         }
-        if let Some(side) = self.joins_of_others.get(&pc) {
+        if let Some(side) = self.settled_sides.get(&pc) {
             return *side;
         }
         // Until a thread runs, there is nothing to see on any other path.
@@ -94,8 +94,8 @@ impl Machine<'_> {
     }
 
     /// The target of a switch.
-    pub(super) fn switch_target(&mut self, table: &SwitchTable, v: u64) -> u32 {
-        let v = if is_unknown(v) { self.switched_as_before(table, v) } else { v };
+    pub(super) fn switch_target(&mut self, ti: usize, table: &SwitchTable, v: u64) -> u32 {
+        let v = if is_unknown(v) { self.switched_as_before(ti, table, v) } else { v };
         if is_unknown(v) {
             self.choose_case(table, v);
         }

@@ -12,6 +12,11 @@
 //!    what it finds is a guess (`--all` lists these).
 //! 4. A thread that asks in a loop whether to stay in it waits for the change. After
 //!    [`PATIENCE`] such decisions the value has changed, and that is no guess.
+//! 5. Nor is it a guess if the code that follows can only be there for the change; see
+//!    `only_a_change_leads`.
+//!
+//! What has changed stays changed: later unknown functions find it so. And a change agrees with all
+//! that was decided by the former value before, until an unknown function gets the object again.
 //!
 //! An object is shared if several threads exist, and another thread than the one that calls has
 //! accessed it, has allocated it, or was started with it. Part of a frame counts by itself, because
@@ -19,18 +24,24 @@
 //! once another thread finds it: the thread that calls may have published it before. So what a
 //! thread prepares with the help of unknown functions is as open as before, to itself: results
 //! behind pointers to local variables, objects that it has just made, and all that happens before
-//! the first start of a thread.
+//! the first start of a thread. But what it had read of the object before counts if it holds a lock
+//! then: that may have decided which one.
 //!
 //! A join of a handle that became unknown is one of its former value.
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::Machine;
+use super::clock::SimulatedClock;
+use super::history::{HistoryCell, WRITE};
 use super::memory::Memory;
+use super::stored_constants::StoredConstants;
 use super::value::{is_unknown, number};
 use super::witness::ConditionStatus;
 use crate::ir::cfg::successors;
-use crate::ir::{Scalar, SwitchTable};
+use crate::ir::{Bin, Scalar, SwitchTable};
 
 /// One run in this many may assume that an unknown function has changed a shared object.
 const ONE_IN: u64 = 4;
@@ -50,17 +61,56 @@ struct FormerContent {
     bytes: u8,
     /// The only thread that had used the object, for which the change is no guess.
     own: Option<usize>,
+    by: HandedOver,
+}
+
+/// Which thread an unknown function got an object from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct HandedOver {
+    thread: usize,
+    /// It held a lock then.
+    locked: bool,
+    /// The bytes that it had read before.
+    read: u8,
+}
+
+impl HandedOver {
+    /// Whether some of these bytes may have decided which lock the thread held.
+    fn may_have_chosen_lock(self, mask: u8) -> bool {
+        self.locked && self.read & mask != 0
+    }
+}
+
+/// The former value of an unknown, and where it was loaded from.
+#[derive(Debug, Clone, Copy)]
+struct MetValue {
+    /// `None` if the run has assumed that it changed.
+    former: Option<u64>,
+    at: usize,
+    ty: Scalar,
+    pc: u32,
+}
+
+/// A change that the run has taken for granted.
+#[derive(Debug)]
+struct Change {
+    /// The bytes that have changed, one bit each.
+    bytes: u8,
+    thread: usize,
+    /// What happened before it.
+    clock: SimulatedClock,
 }
 
 /// The former values of one run.
 #[derive(Debug, Default)]
 pub struct FormerValues {
     granules: FxHashMap<usize, FormerContent>,
-    /// The former value of each unknown that was loaded from there; `None` if the run has assumed
-    /// that it changed.
-    of: FxHashMap<u32, Option<u64>>,
+    /// The unknowns that were loaded from there.
+    of: FxHashMap<u32, MetValue>,
     /// How often each thread decided at a place to stay in its loop.
     stayed: FxHashMap<(usize, u32), u32>,
+    /// The granules that have changed.
+    changes: FxHashMap<usize, Change>,
     /// For a branch, the side that leaves its loop, if it is in one.
     leaves: FxHashMap<u32, Option<bool>>,
     may_assume_change: bool,
@@ -73,6 +123,7 @@ impl FormerValues {
         self.granules.clear();
         self.of.clear();
         self.stayed.clear();
+        self.changes.clear();
         // Neighbouring seeds have different strategies, which must not go along with this.
         self.may_assume_change = (seed / 4) % ONE_IN == ONE_IN - 1;
         self.assumes_change = false;
@@ -84,12 +135,14 @@ impl FormerValues {
 
     /// Remembers a range that is about to become unknown. What has become unknown before and was
     /// not stored to since keeps its older value.
-    fn remember(&mut self, memory: &Memory, at: usize, size: usize, own: Option<usize>) {
+    fn remember(&mut self, memory: &Memory, at: usize, size: usize, own: Option<usize>, by: HandedOver) {
         for granule in at / 8..(at + size).div_ceil(8) {
             let range = at.max(granule * 8) - granule * 8..(at + size).min(granule * 8 + 8) - granule * 8;
             let mask = (0xFFu8 << range.start) & (0xFFu8 >> (8 - range.end));
             let (bytes, holes) = memory.granule(granule);
-            let new = FormerContent { content: (bytes, holes), now: bytes, bytes: 0, own };
+            let is_read = |c: &HistoryCell| c.epoch.thread() == by.thread && c.flags & WRITE == 0;
+            let by = HandedOver { read: memory.history.bytes_used(granule, is_read), ..by };
+            let new = FormerContent { content: (bytes, holes), now: bytes, bytes: 0, own, by };
             let former = self.granules.entry(granule).or_insert(new);
             if former.now != bytes || former.bytes & holes & mask != mask {
                 for i in range {
@@ -102,7 +155,7 @@ impl FormerValues {
                 }
                 former.bytes |= mask;
             }
-            former.own = own;
+            (former.own, former.by) = (own, by);
         }
     }
 
@@ -118,14 +171,30 @@ impl FormerValues {
     /// The former value of the scalar at a place, if an unknown function may have changed it and
     /// nothing was stored there since.
     fn at(&self, memory: &Memory, at: usize, ty: Scalar, thread: usize) -> Option<u64> {
-        let former = self.granules.get(&(at / 8)).filter(|f| f.own != Some(thread))?;
         let size = ty.size() as usize;
-        let mask = u8::try_from((0xFFu16 >> (8 - size)) << (at % 8)).ok()?;
+        if at % 8 + size > 8 {
+            return None;
+        }
+        let mask = mask_of(at, ty);
+        let is_open = |f: &&FormerContent| f.own == Some(thread) && !f.by.may_have_chosen_lock(mask);
+        let former = self.granules.get(&(at / 8)).filter(|f| !is_open(f))?;
         let (bytes, holes) = memory.granule(at / 8);
         let is_same =
             holes & former.bytes & mask == mask && (at % 8..at % 8 + size).all(|i| bytes[i] == former.now[i]);
         is_same.then(|| memory.value_of_content(at, ty, former.content))
     }
+}
+
+/// The bytes of its granule that a scalar has.
+fn mask_of(at: usize, ty: Scalar) -> u8 {
+    ((0xFFu16 >> (8 - ty.size())) << (at % 8)) as u8
+}
+
+/// A scalar of a global's initial bytes.
+fn initial(bytes: &[u8], ty: Scalar) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    ty.wrap(u64::from_le_bytes(word))
 }
 
 impl Machine<'_> {
@@ -137,7 +206,9 @@ impl Machine<'_> {
             return self.make_unknown(at, size, salt);
         }
         let own = (!self.is_shared(ti, address, size as u64)).then_some(ti);
-        self.former_values.remember(&self.memory, at, size, own);
+        let is_frame = self.memory.block(address).is_none() && !self.is_global(address);
+        let by = HandedOver { thread: ti, locked: !is_frame && !self.threads[ti].held.is_empty(), read: 0 };
+        self.former_values.remember(&self.memory, at, size, own, by);
         self.make_unknown(at, size, salt);
         self.former_values.note_change(&self.memory, at, size);
     }
@@ -165,14 +236,15 @@ impl Machine<'_> {
 
     /// Remembers the former value of an unknown that was just loaded.
     #[cold]
-    pub(super) fn meet_former_value(&mut self, ti: usize, at: usize, ty: Scalar, loaded: u64) {
+    pub(super) fn meet_former_value(&mut self, ti: usize, pc: u32, at: usize, ty: Scalar, loaded: u64) {
+        self.learn_change(ti, at, ty);
         let name = number(loaded);
         if !self.former_values.of.contains_key(&name)
             && let Some(former) = self.former_values.at(&self.memory, at, ty, ti)
             && former != loaded
             && !self.witness.has_assumed(name)
         {
-            self.former_values.of.insert(name, Some(former));
+            self.former_values.of.insert(name, MetValue { former: Some(former), at, ty, pc });
         }
     }
 
@@ -187,7 +259,7 @@ impl Machine<'_> {
         if of.is_empty() {
             return None;
         }
-        self.witness.substitute(v, &|root| of.get(&root).copied().flatten())
+        self.witness.substitute(v, &|root| of.get(&root)?.former)
     }
 
     /// A value as it was before unknown functions may have changed it.
@@ -199,25 +271,39 @@ impl Machine<'_> {
     pub(super) fn decide_as_before(&mut self, ti: usize, unknown: u64, pc: u32) -> Option<bool> {
         let before = self.without_changes(unknown)?;
         let (agreed, is_forced) = self.side_before(before, pc);
-        if !is_forced {
-            return Some(agreed);
-        }
-        if self.former_values.may_assume_change && self.wanted_side(pc) != agreed {
-            self.former_values.assumes_change = true;
-            self.assume_changed(unknown);
-            return None;
-        }
-        if self.leaving_side(pc) == Some(!agreed) {
-            let stayed = self.former_values.stayed.entry((ti, pc)).or_default();
-            *stayed += 1;
-            if *stayed > PATIENCE {
-                *stayed = 0;
-                self.assume_changed(unknown);
-                let (name, negated) = self.witness.strip(unknown);
-                return Some(self.witness.assume(name, agreed == negated) != negated);
+        if is_forced && self.wanted_side(pc) != agreed {
+            let is_known = self.only_a_change_leads(ti, unknown, &|truth| (truth != 0) != agreed);
+            if (is_known || self.former_values.may_assume_change) && self.assume_side(unknown, !agreed) {
+                self.former_values.assumes_change |= !is_known;
+                self.settle_change(ti, unknown);
+                return Some(!agreed);
             }
         }
+        if is_forced && self.leaving_side(pc) == Some(!agreed) && self.is_tired(ti, pc) {
+            self.settle_change(ti, unknown);
+            let (name, _) = self.witness.strip(unknown);
+            self.witness.forget(name);
+            return Some(self.assume_side(unknown, !agreed) != agreed);
+        }
+        // A change that is assumed later must agree with this.
+        self.assume_side(unknown, agreed);
         Some(agreed)
+    }
+
+    /// Assumes a side of a branch on an unknown, if possible. Returns whether that is so.
+    fn assume_side(&mut self, condition: u64, side: bool) -> bool {
+        let (name, negated) = self.witness.strip(condition);
+        (self.witness.assume(name, side != negated) != negated) == side
+    }
+
+    /// Whether a thread has long enough decided to stay in a loop.
+    fn is_tired(&mut self, ti: usize, pc: u32) -> bool {
+        let stayed = self.former_values.stayed.entry((ti, pc)).or_default();
+        *stayed += 1;
+        if *stayed > PATIENCE {
+            *stayed = 0;
+        }
+        *stayed == 0
     }
 
     /// The side that a condition over former values takes, and whether it can take no other.
@@ -237,25 +323,119 @@ impl Machine<'_> {
         }
     }
 
-    /// From now on, the unknowns in a condition have nothing to do with their former values.
-    fn assume_changed(&mut self, condition: u64) {
+    /// From now on, the unknowns in a condition have nothing to do with their former values,
+    /// whoever finds them. What the thread did until now comes before that: it may have gone by the former
+    /// values.
+    fn settle_change(&mut self, ti: usize, condition: u64) {
         for root in self.witness.roots(condition) {
-            if let Some(former) = self.former_values.of.get_mut(&root) {
-                *former = None;
+            let Some(met) = self.former_values.of.get_mut(&root) else { continue };
+            met.former = None;
+            let mask = mask_of(met.at, met.ty);
+            let granule = met.at / 8;
+            if let Some(former) = self.former_values.granules.get_mut(&granule) {
+                former.bytes &= !mask;
             }
+            let clock = self.threads[ti].clock.clone();
+            let older = self.former_values.changes.get(&granule).map_or(0, |c| c.bytes);
+            let change = Change { bytes: older | mask, thread: ti, clock };
+            self.former_values.changes.insert(granule, change);
+        }
+        self.threads[ti].clock.tick(ti);
+    }
+
+    /// A thread that finds a change comes after what led to it.
+    fn learn_change(&mut self, ti: usize, at: usize, ty: Scalar) {
+        if let Some(change) = self.former_values.changes.get(&(at / 8))
+            && change.thread != ti
+            && change.bytes & mask_of(at, ty) != 0
+        {
+            self.threads[ti].clock.join(&change.clock);
         }
     }
 
+    /// The only unknown that a value depends on, and all values that it can have if no unknown
+    /// function changes it. `None` if these are not known, or if the thread may contradict itself
+    /// or others by taking it for changed:
+    ///
+    /// - Another thread handed the object over, or has used the place since it could last see what
+    ///   this thread did. It may have decided by it.
+    /// - This thread had read the place, and held a lock, when it handed the object over.
+    fn values_without_a_change(&mut self, ti: usize, v: u64) -> Option<(u32, Vec<u64>)> {
+        let [root] = self.witness.roots(v)[..] else { return None };
+        let MetValue { former, at, ty, pc } = *self.former_values.of.get(&root)?;
+        let former = former.filter(|former| !is_unknown(*former))?;
+        let by = self.former_values.granules.get(&(at / 8))?.by;
+        let clock = &self.threads[ti].clock;
+        let is_concurrent = |c: &HistoryCell| c.epoch.thread() != ti && !clock.covers(c.epoch);
+        let mask = mask_of(at, ty);
+        let contradicts = by.may_have_chosen_lock(mask)
+            || self.memory.history.bytes_used(at / 8, is_concurrent) & mask != 0;
+        if by.thread != ti || contradicts {
+            return None;
+        }
+        let program = self.program;
+        let place = StoredConstants::place_of_load(program, pc)?;
+        let stored = self.stored_constants.get_or_insert_with(|| Arc::new(StoredConstants::of(program)));
+        let mut values = stored.at(place)?;
+        // A negative number is stored to say that there is nothing yet. 0 was never meant.
+        let is_negative = |v: &u64| (*v as i64) < 0;
+        let is_nothing = values.len() == 1 && values.iter().all(is_negative);
+        match program.image.get(at..at + ty.size() as usize) {
+            Some(bytes) => values.push(initial(bytes, ty)),
+            None if is_nothing => {}
+            None => values.push(0),
+        }
+        values.push(former);
+        Some((root, values))
+    }
+
+    /// Whether a value can be one of the wanted ones only after a change: no value that the
+    /// program's own code stores at its place is. Then the code that asks for it can only be there
+    /// for the change: `connect_it(c); if (c->fd < 0) return;`, where all other code stores -1.
+    fn only_a_change_leads(&mut self, ti: usize, v: u64, is_wanted: &dyn Fn(u64) -> bool) -> bool {
+        let Some((root, values)) = self.values_without_a_change(ti, v) else { return false };
+        values.iter().all(|value| self.with_root(v, root, *value).is_some_and(|v| !is_wanted(v)))
+    }
+
+    /// What a value is for a value of its only root.
+    fn with_root(&mut self, v: u64, root: u32, value: u64) -> Option<u64> {
+        self.witness.substitute(v, &|r| (r == root).then_some(value)).filter(|v| !is_unknown(*v))
+    }
+
+    /// A case of a switch to which only a change leads.
+    fn case_after_a_change(&mut self, ti: usize, table: &SwitchTable, v: u64) -> Option<u64> {
+        let (root, values) = self.values_without_a_change(ti, v)?;
+        let values: Option<Vec<u64>> = values.iter().map(|value| self.with_root(v, root, *value)).collect();
+        let values = values?;
+        let is_reached = |lo: i64, hi: i64| values.iter().any(|v| lo <= *v as i64 && *v as i64 <= hi);
+        let cases: Vec<i64> =
+            table.cases.iter().filter(|(lo, hi, _)| !is_reached(*lo, *hi)).map(|(lo, ..)| *lo).collect();
+        let case = *cases.get(self.rng.below(cases.len().max(1) as u64) as usize)? as u64;
+        let is_it = self.bin(Bin::Eq, Scalar::I64, v, case);
+        let is_possible = self.assume_if_possible(is_it);
+        if is_possible {
+            self.settle_change(ti, v);
+        }
+        is_possible.then_some(case)
+    }
+
     /// The value that decides a switch: the former one, unless this run assumes that it changed.
-    pub(super) fn switched_as_before(&mut self, table: &SwitchTable, v: u64) -> u64 {
+    pub(super) fn switched_as_before(&mut self, ti: usize, table: &SwitchTable, v: u64) -> u64 {
         let Some(before) = self.without_changes(v) else { return v };
+        if self.rng.below(2) == 0
+            && let Some(case) = self.case_after_a_change(ti, table, v)
+        {
+            return case;
+        }
         let changes =
             self.former_values.may_assume_change && self.rng.below(table.cases.len() as u64 + 1) == 0;
         if changes {
             self.former_values.assumes_change = true;
-            self.assume_changed(v);
+            self.settle_change(ti, v);
             return v;
         }
+        let is_same = self.bin(Bin::Eq, Scalar::I64, v, before);
+        self.assume_if_possible(is_same);
         before
     }
 

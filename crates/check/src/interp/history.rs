@@ -111,6 +111,14 @@ impl AccessHistory {
         })
     }
 
+    /// The bytes of a granule with an access of this kind.
+    pub fn bytes_used(&self, granule: usize, is_it: impl Fn(&HistoryCell) -> bool) -> u8 {
+        let Some(g) = self.granules.get(granule) else { return 0 };
+        let more = (g.write.flags & MORE != 0).then(|| self.spilled.get(&(granule as u32))).flatten();
+        let cells = [&g.write, &g.read].into_iter().chain(more.into_iter().flatten());
+        cells.filter(|c| !c.epoch.is_never() && is_it(c)).fold(0, |mask, c| mask | c.mask)
+    }
+
     /// Records a read. True if it races; see [`AccessHistory::races`].
     #[inline(always)]
     pub fn read(&mut self, index: usize, new: HistoryCell, clock: &SimulatedClock) -> bool {
@@ -268,6 +276,17 @@ mod tests {
         assert!(!h.is_used_by_others(0..4, 1));
         h.read(2, cell(0, 1, 0x0F, 0), &clock(&[(0, 1)]));
         assert!(h.is_used_by_others(2..3, 0) && h.is_used_by_others(2..3, 1));
+    }
+
+    #[test]
+    fn which_bytes_were_used_is_known() {
+        let mut h = history();
+        h.read(2, cell(1, 1, 0x0F, 0), &clock(&[(1, 1)]));
+        h.read(2, cell(0, 1, 0x30, 0), &clock(&[(0, 1)]));
+        h.write(2, cell(1, 2, 0x40, WRITE), &clock(&[(1, 2)]));
+        let by = |thread: usize| h.bytes_used(2, |c| c.epoch.thread() == thread);
+        assert_eq!([by(0), by(1), by(2)], [0x30, 0x4F, 0]);
+        assert_eq!(h.bytes_used(1, |_| true), 0);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 
 use super::handle_room::{HandleRoom, StartArgument, arguments};
 use super::lifecycle::{handle, of_handle};
-use super::start_result::result_of_success;
+use super::start_result::{result_of_success, unknown_test_of_success};
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{Machine, RunEnd};
@@ -96,17 +96,20 @@ fn lock_of(words: &[String]) -> Option<Named> {
     if any(ABOUT) {
         return None;
     }
-    let object = any(&["lock", "mutex", "spinlock", "semaphore", "rwlock", "critical"]);
+    let object = any(&["lock", "mutex", "spinlock", "semaphore", "rwlock", "srwlock", "critical"]);
     let tries = any(&["try", "trylock", "tryenter"]);
     match () {
-        () if any(&["unlock", "wrunlock", "rdunlock", "spinunlock"]) => Some(Named::Unlock),
+        () if any(&["unlock", "wrunlock", "rdunlock", "rwunlock", "spinunlock"]) => Some(Named::Unlock),
         () if object && any(&["release", "leave", "exit", "give", "end"]) => Some(Named::Unlock),
         // Which result means that it has the lock nobody knows; that it has it guards more than it
         // should, not less.
         () if tries && object || has("trylock") => Some(Named::Lock),
-        () if any(&["rdlock", "rlock"]) || any(&["read", "reader", "shared", "rd"]) && has("lock") => {
+        () if any(&["rdlock", "rlock"])
+            || any(&["read", "reader", "shared", "rd"]) && any(&["lock", "rwlock", "srwlock"]) =>
+        {
             Some(Named::ReadLock)
         }
+        () if has("rwlock") && any(&["write", "writer", "exclusive", "wr"]) => Some(Named::Lock),
         () if any(&["lock", "wrlock", "wlock"]) => Some(Named::Lock),
         () if object && any(&["acquire", "enter", "take", "obtain", "begin"]) => Some(Named::Lock),
         () => None,
@@ -418,7 +421,7 @@ impl Machine<'_> {
         let place = self.memory.index(object, u64::from(scalar.size())).ok();
         let mut result = self.fresh_unknown();
         match (what, stored, place) {
-            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, place, scalar),
+            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, pc, place, scalar),
             (Atomic::Store, Some(value), Some(place)) => self.memory.store(place, scalar, value),
             (Atomic::CountDown, _, Some(place)) if !is_unknown(self.memory.load(place, scalar)) => {
                 let left = self.memory.load(place, scalar).wrapping_sub(1);
@@ -502,6 +505,9 @@ impl Machine<'_> {
             self.threads[new].known_by = given;
         }
         self.threads[ti].stack.truncate(at);
+        if let Some((jump, side)) = unknown_test_of_success(self.program, &self.doom, pc, id.is_none()) {
+            self.settled_sides.insert(jump, side);
+        }
         let by_shape = if id.is_none() { handle } else { 0 };
         let result = result_of_success(self.program, &self.doom, pc, handle).unwrap_or(by_shape);
         self.push(ti, result);
@@ -647,6 +653,13 @@ mod tests {
             ("uv_rwlock_wrlock", Named::Lock),
             ("rcu_read_lock", Named::ReadLock),
             ("pool_rdlock", Named::ReadLock),
+            ("cupsRWLockRead", Named::ReadLock),
+            ("cupsRWLockWrite", Named::Lock),
+            ("cupsRWUnlock", Named::Unlock),
+            ("AcquireSRWLockExclusive", Named::Lock),
+            ("AcquireSRWLockShared", Named::ReadLock),
+            ("ReleaseSRWLockExclusive", Named::Unlock),
+            ("ReleaseSRWLockShared", Named::Unlock),
             ("g_mutex_trylock", Named::Lock),
             ("spin_try_lock", Named::Lock),
             ("SDL_UnlockMutex", Named::Unlock),
@@ -675,6 +688,8 @@ mod tests {
             "lock_file",
             "take_photo",
             "deadlock",
+            "rwlock",
+            "rwlock_init_write",
             "setlock_name",
             "LockMemory",
             "\u{e9}",

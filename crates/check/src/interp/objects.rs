@@ -271,10 +271,11 @@ impl Machine<'_> {
                     return self.throw(ti, pc, exception);
                 }
                 let size = self.memory.block(array).map_or(0, |b| u64::from(b.size));
-                if u64::from(ARRAY_FIRST) + index * 8 < size {
-                    first + index * 8
-                } else {
-                    self.witness.index(unknown(mix(312, array, 0)), index, 8)
+                // Of an unknown length any index is possible, negative ones too.
+                let at = index.checked_mul(8).and_then(|at| at.checked_add(u64::from(ARRAY_FIRST)));
+                match at.filter(|at| *at < size) {
+                    Some(at) => array + at,
+                    None => self.witness.index(unknown(mix(312, array, 0)), index, 8),
                 }
             }
             Some(ARRAY) => self.witness.index(first, index, 8),

@@ -11,12 +11,16 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Function, Global, GlobalInfo, GlobalShape, Handler, Instr, Linkage, Pos, Program, SymbolRef, Unit,
-    UnitFunction, cfg,
+    Function, Global, GlobalInfo, GlobalShape, Handler, Instr, Linkage, Pos, Program, SourceFile, SymbolRef,
+    Unit, UnitFunction, cfg,
 };
 
 /// Globals beyond this many bytes are not laid out; their uses see an invalid address.
 const IMAGE_LIMIT: u64 = 64 << 20;
+
+/// The number of all files that find no number, because the program has too many. Reports name none
+/// of them.
+const NO_FILE: u16 = u16::MAX;
 
 /// Links units in the order given; those with models come last.
 pub fn link(units: &[&Unit]) -> Program {
@@ -47,7 +51,10 @@ struct Linker {
     /// For each unit, the program index or place of each of its functions or globals.
     own_functions: Vec<Vec<u32>>,
     own_globals: Vec<Vec<GlobalAt>>,
-    file_base: Vec<u16>,
+    /// For each unit, the number that each of its files has in the program.
+    file_numbers: Vec<Vec<u16>>,
+    /// Each file has one number, however many units include it.
+    files: FxHashMap<SourceFile, u16>,
 }
 
 #[derive(Clone, Copy)]
@@ -71,13 +78,13 @@ impl Linker {
             }
         }
         for (u, unit) in units.iter().enumerate() {
-            self.file_base.push(self.program.files.len().min(usize::from(u16::MAX)) as u16);
-            self.program.files.extend(unit.files.iter().cloned());
+            let numbers = unit.files.iter().map(|file| self.number_of(file)).collect();
+            self.file_numbers.push(numbers);
             let mut own = Vec::with_capacity(unit.functions.len());
             for f in &unit.functions {
                 let index = self.program.functions.len() as u32;
                 own.push(index);
-                self.program.functions.push(function_of(f, self.file_base[u], unit));
+                self.program.functions.push(function_of(f, &self.file_numbers[u], unit));
             }
             self.own_functions.push(own);
         }
@@ -86,12 +93,25 @@ impl Linker {
         }
     }
 
+    /// The number of a file in the program.
+    fn number_of(&mut self, file: &SourceFile) -> u16 {
+        if let Some(known) = self.files.get(file) {
+            return *known;
+        }
+        let number = self.program.files.len().min(usize::from(NO_FILE)) as u16;
+        if number < NO_FILE {
+            self.program.files.push(file.clone());
+        }
+        self.files.insert(file.clone(), number);
+        number
+    }
+
     fn lay_out_globals(&mut self, units: &[&Unit]) {
         for pass in [Pass::Defined, Pass::Tentative, Pass::Declared] {
             for (u, unit) in units.iter().enumerate() {
                 for g in unit.globals.iter().filter(|g| g.linkage != Linkage::Internal && pass.takes(g)) {
                     if !self.globals.contains_key(&g.name) {
-                        let at = self.place(g, self.file_base[u]);
+                        let at = self.place(g, u);
                         self.globals.insert(g.name.clone(), at);
                     }
                 }
@@ -101,7 +121,7 @@ impl Linker {
             let mut own = Vec::with_capacity(unit.globals.len());
             for g in &unit.globals {
                 own.push(match g.linkage {
-                    Linkage::Internal => self.place(g, self.file_base[u]),
+                    Linkage::Internal => self.place(g, u),
                     _ => self.globals[&g.name],
                 });
             }
@@ -136,7 +156,7 @@ impl Linker {
         }
     }
 
-    fn place(&mut self, g: &Global, file_base: u16) -> GlobalAt {
+    fn place(&mut self, g: &Global, u: usize) -> GlobalAt {
         let size = u64::from(g.size).max(1).next_multiple_of(8);
         if g.thread_local {
             let address = self.program.tls.len() as u32;
@@ -159,14 +179,13 @@ impl Linker {
         } else if !g.constant {
             self.program.image_mutable.push((address, g.size));
         }
-        let pos = Pos { file: g.pos.file.saturating_add(file_base), ..g.pos };
+        let pos = moved(&self.file_numbers[u], g.pos);
         let shape = g.shape.clone();
         self.program.globals.push(GlobalInfo { name: g.name.clone(), address, size: g.size, pos, shape });
         GlobalAt { address, thread_local: false }
     }
 
     fn emit(&mut self, u: usize, unit: &Unit) {
-        let file_base = self.file_base[u];
         let constant_base = self.program.constants.len() as u32;
         self.program.constants.extend_from_slice(&unit.constants);
         self.program.member_names.extend(unit.member_names.iter().map(|(id, name)| (*id, name.clone())));
@@ -181,8 +200,8 @@ impl Linker {
                     self.program.code.push(instr);
                 }
                 self.program.members.extend(f.members.iter().map(|(at, id)| (at + entry, *id)));
-                let move_file = |p: &Pos| Pos { file: p.file.saturating_add(file_base), ..*p };
-                self.program.pos_of.extend(f.pos_of.iter().map(move_file));
+                let numbers = &self.file_numbers[u];
+                self.program.pos_of.extend(f.pos_of.iter().map(|p| moved(numbers, *p)));
                 self.program.switches.extend(f.switches.iter().map(|t| {
                     let mut t = t.clone();
                     t.default += entry;
@@ -330,11 +349,16 @@ fn copy_init(to: &mut [u8], g: &Global) {
     }
 }
 
-fn function_of(f: &UnitFunction, file_base: u16, unit: &Unit) -> Function {
+/// A place of a unit in the program.
+fn moved(numbers: &[u16], pos: Pos) -> Pos {
+    Pos { file: numbers.get(usize::from(pos.file)).copied().unwrap_or(NO_FILE), ..pos }
+}
+
+fn function_of(f: &UnitFunction, numbers: &[u16], unit: &Unit) -> Function {
     let builtin = unit.files.get(usize::from(f.pos.file)).is_some_and(|file| file.builtin);
     Function {
         name: f.name.clone(),
-        pos: Pos { file: f.pos.file.saturating_add(file_base), ..f.pos },
+        pos: moved(numbers, f.pos),
         end_line: f.end_line,
         entry: 0,
         end: 0,
@@ -354,7 +378,7 @@ fn function_of(f: &UnitFunction, file_base: u16, unit: &Unit) -> Function {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Reloc, SourceFile, build::Builder};
+    use super::super::{Reloc, build::Builder};
     use super::*;
 
     fn function(name: &str, linkage: Linkage, value: i32) -> UnitFunction {
@@ -428,5 +452,30 @@ mod tests {
         let bytes: [u8; 8] = p.image[8..16].try_into().expect("eight bytes");
         assert_eq!(p.function_at(u64::from_le_bytes(bytes)), Some(0));
         assert_eq!(p.function_of(p.functions[0].entry), 0);
+    }
+    #[test]
+    fn a_file_has_one_number_and_too_many_have_none() {
+        let header = || SourceFile { path: "shared.h".into(), builtin: false };
+        let of_unit = |i: u32| {
+            let mut f = function("f", Linkage::Internal, 1);
+            f.pos.file = 1;
+            f.pos_of.iter_mut().for_each(|p| p.file = 1);
+            let own = SourceFile { path: format!("{i}.c").into(), builtin: false };
+            // Of each three units the last has its function in the header.
+            let files = if i % 3 == 2 { vec![own, header()] } else { vec![header(), own] };
+            Unit { files, functions: vec![f], ..Unit::default() }
+        };
+        let units: Vec<Unit> = (0..70_000).map(of_unit).collect();
+        let p = link(&units.iter().collect::<Vec<_>>());
+        let name = |i: usize| {
+            let (f, code) = (&p.functions[i], p.pos_of[p.functions[i].entry as usize]);
+            assert_eq!(f.pos.file, code.file);
+            p.files.get(usize::from(code.file)).map(|file| file.path.to_string())
+        };
+        assert_eq!(name(0).as_deref(), Some("0.c"));
+        assert_eq!(name(40_000).as_deref(), Some("40000.c"));
+        assert_eq!(name(69_998).as_deref(), Some("shared.h"));
+        assert_eq!(name(69_997), None);
+        assert_eq!(p.files.len(), usize::from(NO_FILE));
     }
 }

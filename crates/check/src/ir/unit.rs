@@ -15,7 +15,7 @@ pub struct Pos {
     pub line: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceFile {
     pub path: Arc<str>,
     /// Part of raddle's models, not of the user's source. Reports skip its frames.

@@ -57,6 +57,26 @@ impl Preprocessor<'_> {
         }
     }
 
+    /// Whether it is `#ifdef HAVE_CONFIG_H` or the like, which every build defines that writes such
+    /// a header. Not if a build has said what it defines.
+    pub(super) fn asks_for_configuration(&mut self, word: &str, rest: &[Token]) -> bool {
+        let is_plain = |t: &Token| t.kind == TokenKind::Ident || t.is(Punct::LParen) || t.is(Punct::RParen);
+        if self.state.from_build || self.is_configured || !rest.iter().all(is_plain) {
+            return false;
+        }
+        let names: Vec<&Token> = rest.iter().filter(|t| t.kind == TokenKind::Ident).collect();
+        let name = match (word, names.as_slice()) {
+            ("ifdef" | "if", [name]) => *name,
+            ("if", [defined, name]) if defined.sym == self.names.defined => *name,
+            _ => return false,
+        };
+        let asks = self.name(name) == "HAVE_CONFIG_H";
+        if asks {
+            self.define_as_one(name.sym);
+        }
+        asks
+    }
+
     /// Defines a macro as 1 that is not defined otherwise.
     fn define_as_one(&mut self, name: Sym) {
         let one = self.make(TokenKind::Number, "1", crate::ir::Pos::default());

@@ -38,8 +38,10 @@ impl Preprocessor<'_> {
     }
 
     fn open(&mut self, word: &str, rest: &[Token], skipping: bool) {
-        let active =
-            !skipping && (self.condition(word, rest) || word == "ifdef" && self.would_be_configured(rest));
+        let active = !skipping
+            && (self.condition(word, rest)
+                || word == "ifdef" && self.would_be_configured(rest)
+                || self.asks_for_configuration(word, rest));
         self.conditionals.push(Conditional { active, taken: active, dead: skipping });
         if self.conditionals.len() > 10_000 {
             self.stop("more than 10,000 nested conditionals".into());

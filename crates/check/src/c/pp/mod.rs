@@ -70,6 +70,8 @@ pub struct Macro {
 /// Macro definitions and spellings that carry over from one text to the next.
 #[derive(Debug, Clone, Default)]
 pub struct MacroState {
+    /// A build has said what it defines.
+    pub from_build: bool,
     pub interner: Interner,
     pub macros: FxHashMap<Sym, Rc<Macro>>,
 }

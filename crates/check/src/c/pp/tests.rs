@@ -160,6 +160,21 @@ fn without_a_configuration_the_variant_of_todays_compilers_is_taken() {
 }
 
 #[test]
+fn the_name_that_says_that_there_is_a_configuration_is_defined() {
+    let have = "#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
+    for asks in ["ifdef HAVE_CONFIG_H", "if HAVE_CONFIG_H", "if defined(HAVE_CONFIG_H)"] {
+        assert_eq!(
+            run(&format!("#{asks}\n#include \"config.h\"\n#else\nnone\n#endif\n{have}")),
+            "yes",
+            "{asks}"
+        );
+    }
+    for other in ["ifndef HAVE_CONFIG_H", "if !defined(HAVE_CONFIG_H)", "ifdef HAVE_CONFIG"] {
+        assert_eq!(run(&format!("#{other}\n#include \"none.h\"\n#endif\n{have}")), "no", "{other}");
+    }
+}
+
+#[test]
 fn a_configuration_in_the_folder_of_the_header_that_asks_for_it_is_the_programs_own() {
     use super::configuration::shares_folder;
     assert!(shares_folder("include/lib/tls.h", "lib/config.h"));

@@ -1,0 +1,34 @@
+// The header that a build's configuration writes is included if a macro says that it is there. With
+// it, a lock guards what several threads initialise.
+#ifdef HAVE_CONFIG_H
+#include "program_config.h"
+#endif
+#include <pthread.h>
+
+#if defined(HAVE_ATOMIC) && defined(HAVE_STDATOMIC_H)
+static pthread_mutex_t global = PTHREAD_MUTEX_INITIALIZER;
+#define LOCK() pthread_mutex_lock(&global)
+#define UNLOCK() pthread_mutex_unlock(&global)
+#else
+#define LOCK()
+#define UNLOCK()
+#endif
+
+static int initialised;
+
+static void *work(void *arg) {
+    LOCK();
+    if (!initialised)
+        initialised = 1;
+    UNLOCK();
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, work, NULL);
+    pthread_create(&b, NULL, work, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
