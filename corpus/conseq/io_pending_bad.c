@@ -1,7 +1,8 @@
 // expect: hang
 // After Mozilla (figure 1b of the paper): a flag is set that says that something is under way, and cleared when it is done. If it is done before
 // the flag is set, whoever waits for the flag waits for ever.
-//@ machine-code: nothing, because the scheduler does not see there that the loop only waits
+//@ machine-code: perhaps. That the loop only waits is seen by the stack, which is the same in each round; there the stubs save registers
+// on it that may hold anything.
 #include <pthread.h>
 #include <sched.h>
 

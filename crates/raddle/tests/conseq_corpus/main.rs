@@ -88,17 +88,20 @@ fn expected(file: &Path) -> Result<Option<String>, Failed> {
 }
 
 /// What is to be confirmed. Machine code does not say which accesses are atomic, so an unusual line
-/// and a broken invariant prove nothing. The comment `//@ machine-code: nothing` has the reason for
-/// another exception.
+/// and a broken invariant prove nothing.
 fn wanted(file: &Path, built: Built) -> Result<Option<String>, Failed> {
     const ONLY_BY_A_RACE: [&str; 3] = ["output", "error-message", "invariant"];
     let expected = expected(file)?;
     if built == Built::WithRaddle {
         return Ok(expected);
     }
-    let is_excepted =
-        std::fs::read_to_string(file)?.lines().any(|l| l.starts_with("//@ machine-code: nothing"));
-    Ok(expected.filter(|kind| !is_excepted && !ONLY_BY_A_RACE.contains(&kind.as_str())))
+    Ok(expected.filter(|kind| !ONLY_BY_A_RACE.contains(&kind.as_str())))
+}
+
+/// Whether the bug may also stay open. The comment `//@ machine-code: perhaps` has the reason.
+fn may_be_missed(file: &Path, built: Built) -> Result<bool, Failed> {
+    let text = std::fs::read_to_string(file)?;
+    Ok(built == Built::Plainly && text.lines().any(|l| l.starts_with("//@ machine-code: perhaps")))
 }
 
 /// The words of `//@ flags:`, which are there in place of the usual optimisation.
@@ -120,6 +123,7 @@ fn check(file: &Path, built: Built) -> Result<(), Failed> {
     for seconds in TIME {
         match look(&executable, folder.path(), expected.as_deref(), seconds)? {
             Look::AsExpected => return Ok(()),
+            Look::Missed(_) if may_be_missed(file, built)? => return Ok(()),
             Look::Missed(report) => missed = report,
         }
         println!("{}: not confirmed within {seconds} s", file.display());
