@@ -1,4 +1,4 @@
-// As the twin in bad/, with a lock around the counter.
+// As guess/changed_opened_by_an_unknown_function.c, with a lock around the counter.
 #include <library.h>
 #include <pthread.h>
 #include <stdlib.h>

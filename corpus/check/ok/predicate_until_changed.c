@@ -1,4 +1,5 @@
-// As the twin in bad/, but the second count comes after the join of the thread whose loop ends.
+// As guess/changed_predicate.c, but the second count comes after the join of the thread whose loop
+// ends.
 #include <library.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// As the twin in bad/, with an atomic counter.
+// As guess/changed_status_of_own_element.c, with an atomic counter.
 #include <library.h>
 #include <pthread.h>
 #include <stdatomic.h>

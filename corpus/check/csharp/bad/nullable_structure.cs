@@ -1,38 +1,26 @@
-// A structure that may be missing is compared with null. The operators of the structure do not see
-// the null, so the code after the comparison runs.
+// As the twin in ok/, but a property says that the structure is missing, and there is no lock.
 using System;
 using System.Threading;
 
-public interface IConfiguration
+public class Program
 {
-    TimeSpan? KeepAlive { get; }
-    TimeSpan Disconnect { get; }
-}
+    private static TimeSpan? timeout;
+    private static readonly object gate = new object();
+    private static int count;
 
-public class Bus
-{
-    private readonly Timer timer;
-    private int[] topics; // the constructor sets it after the timer was started
-    private readonly TimeSpan life;
-
-    public Bus(IConfiguration configuration)
+    private static void Work()
     {
-        timer = new Timer(_ => Collect(), null, 5000, 5000);
-        life = LifeOf(configuration);
-        topics = new int[4]; // expect: data-race write #1
+        lock (gate) count++; // expect: data-race #1
     }
 
-    private static TimeSpan LifeOf(IConfiguration configuration)
+    public static void Main()
     {
-        if (configuration.KeepAlive != null)
+        var thread = new Thread(Work);
+        thread.Start();
+        if (!timeout.HasValue)
         {
-            return configuration.Disconnect + configuration.KeepAlive.Value;
+            count++; // expect: data-race #1
         }
-        return configuration.Disconnect;
-    }
-
-    private void Collect()
-    {
-        int[] all = topics; // expect: data-race read #1
+        thread.Join();
     }
 }

@@ -1,37 +1,64 @@
-// As the twin in bad/, but the timer starts last.
+// Two structures that may be missing are compared with null: one that nobody has assigned, and one
+// of the program's own that is assigned its default. Both are missing, so each access is locked.
 using System;
 using System.Threading;
 
-public interface IConfiguration
+public struct Limit
 {
-    TimeSpan? KeepAlive { get; }
-    TimeSpan Disconnect { get; }
+    public int Value;
+    public static bool operator ==(Limit a, Limit b) => a.Value == b.Value;
+    public static bool operator !=(Limit a, Limit b) => a.Value != b.Value;
 }
 
-public class Bus
+public class Program
 {
-    private readonly Timer timer;
-    private int[] topics;
-    private readonly TimeSpan life;
+    private static TimeSpan? timeout;
+    private static Limit? limit;
+    private static readonly object gate = new object();
+    private static int count;
+    private static int sum;
 
-    public Bus(IConfiguration configuration)
+    private static void Wait()
     {
-        life = LifeOf(configuration);
-        topics = new int[4];
-        timer = new Timer(_ => Collect(), null, 5000, 5000);
-    }
-
-    private static TimeSpan LifeOf(IConfiguration configuration)
-    {
-        if (configuration.KeepAlive != null)
+        if (timeout == null)
         {
-            return configuration.Disconnect + configuration.KeepAlive.Value;
+            lock (gate) count++;
         }
-        return configuration.Disconnect;
+        else
+        {
+            count++;
+        }
     }
 
-    private void Collect()
+    private static void Add()
     {
-        int[] all = topics;
+        if (limit == null)
+        {
+            lock (gate) sum++;
+        }
+        else
+        {
+            sum++;
+        }
+    }
+
+    private static void Work()
+    {
+        lock (gate) count++;
+        lock (gate) sum++;
+    }
+
+    public static void Main()
+    {
+        limit = default;
+        var thread = new Thread(Work);
+        var waits = new Thread(Wait);
+        var adds = new Thread(Add);
+        thread.Start();
+        waits.Start();
+        adds.Start();
+        thread.Join();
+        waits.Join();
+        adds.Join();
     }
 }

@@ -39,7 +39,7 @@ impl Machine<'_> {
             }
             return self.end.is_none();
         };
-        let old = self.load_from(ti, pc, at, ty);
+        let old = self.load_from(ti, at, ty);
         let new = match op {
             AtomicInstr::Load => None,
             AtomicInstr::Store | AtomicInstr::Swap => Some(operand),

@@ -54,7 +54,7 @@ impl Machine<'_> {
         {
             return side;
         }
-        if let Some(side) = self.settled_sides.get(&pc) {
+        if let Some(side) = self.joins_of_others.get(&pc) {
             return *side;
         }
         // Until a thread runs, there is nothing to see on any other path.

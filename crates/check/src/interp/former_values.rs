@@ -12,8 +12,6 @@
 //!    what it finds is a guess (`--all` lists these).
 //! 4. A thread that asks in a loop whether to stay in it waits for the change. After
 //!    [`PATIENCE`] such decisions the value has changed, and that is no guess.
-//! 5. Nor is it a guess if the code that follows can only be there for the change; see
-//!    `only_a_change_leads`.
 //!
 //! What has changed stays changed: later unknown functions find it so. And a change agrees with all
 //! that was decided by the former value before, until an unknown function gets the object again.
@@ -29,15 +27,12 @@
 //!
 //! A join of a handle that became unknown is one of its former value.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
 
 use super::Machine;
 use super::clock::SimulatedClock;
 use super::history::{HistoryCell, WRITE};
 use super::memory::Memory;
-use super::stored_constants::StoredConstants;
 use super::value::{is_unknown, number};
 use super::witness::ConditionStatus;
 use crate::ir::cfg::successors;
@@ -88,7 +83,6 @@ struct MetValue {
     former: Option<u64>,
     at: usize,
     ty: Scalar,
-    pc: u32,
 }
 
 /// A change that the run has taken for granted.
@@ -190,13 +184,6 @@ fn mask_of(at: usize, ty: Scalar) -> u8 {
     ((0xFFu16 >> (8 - ty.size())) << (at % 8)) as u8
 }
 
-/// A scalar of a global's initial bytes.
-fn initial(bytes: &[u8], ty: Scalar) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    ty.wrap(u64::from_le_bytes(word))
-}
-
 impl Machine<'_> {
     /// Makes a range unknown that an unknown function got from a thread.
     pub(super) fn hand_over(&mut self, ti: usize, address: u64, at: usize, size: usize) {
@@ -236,7 +223,7 @@ impl Machine<'_> {
 
     /// Remembers the former value of an unknown that was just loaded.
     #[cold]
-    pub(super) fn meet_former_value(&mut self, ti: usize, pc: u32, at: usize, ty: Scalar, loaded: u64) {
+    pub(super) fn meet_former_value(&mut self, ti: usize, at: usize, ty: Scalar, loaded: u64) {
         self.learn_change(ti, at, ty);
         let name = number(loaded);
         if !self.former_values.of.contains_key(&name)
@@ -244,7 +231,7 @@ impl Machine<'_> {
             && former != loaded
             && !self.witness.has_assumed(name)
         {
-            self.former_values.of.insert(name, MetValue { former: Some(former), at, ty, pc });
+            self.former_values.of.insert(name, MetValue { former: Some(former), at, ty });
         }
     }
 
@@ -271,13 +258,14 @@ impl Machine<'_> {
     pub(super) fn decide_as_before(&mut self, ti: usize, unknown: u64, pc: u32) -> Option<bool> {
         let before = self.without_changes(unknown)?;
         let (agreed, is_forced) = self.side_before(before, pc);
-        if is_forced && self.wanted_side(pc) != agreed {
-            let is_known = self.only_a_change_leads(ti, unknown, &|truth| (truth != 0) != agreed);
-            if (is_known || self.former_values.may_assume_change) && self.assume_side(unknown, !agreed) {
-                self.former_values.assumes_change |= !is_known;
-                self.settle_change(ti, unknown);
-                return Some(!agreed);
-            }
+        if is_forced
+            && self.former_values.may_assume_change
+            && self.wanted_side(pc) != agreed
+            && self.assume_side(unknown, !agreed)
+        {
+            self.former_values.assumes_change = true;
+            self.settle_change(ti, unknown);
+            return Some(!agreed);
         }
         if is_forced && self.leaving_side(pc) == Some(!agreed) && self.is_tired(ti, pc) {
             self.settle_change(ti, unknown);
@@ -324,8 +312,8 @@ impl Machine<'_> {
     }
 
     /// From now on, the unknowns in a condition have nothing to do with their former values,
-    /// whoever finds them. What the thread did until now comes before that: it may have gone by the former
-    /// values.
+    /// whoever finds them. What the thread did until now comes before that: it may have gone by the
+    /// former values.
     fn settle_change(&mut self, ti: usize, condition: u64) {
         for root in self.witness.roots(condition) {
             let Some(met) = self.former_values.of.get_mut(&root) else { continue };
@@ -353,80 +341,9 @@ impl Machine<'_> {
         }
     }
 
-    /// The only unknown that a value depends on, and all values that it can have if no unknown
-    /// function changes it. `None` if these are not known, or if the thread may contradict itself
-    /// or others by taking it for changed:
-    ///
-    /// - Another thread handed the object over, or has used the place since it could last see what
-    ///   this thread did. It may have decided by it.
-    /// - This thread had read the place, and held a lock, when it handed the object over.
-    fn values_without_a_change(&mut self, ti: usize, v: u64) -> Option<(u32, Vec<u64>)> {
-        let [root] = self.witness.roots(v)[..] else { return None };
-        let MetValue { former, at, ty, pc } = *self.former_values.of.get(&root)?;
-        let former = former.filter(|former| !is_unknown(*former))?;
-        let by = self.former_values.granules.get(&(at / 8))?.by;
-        let clock = &self.threads[ti].clock;
-        let is_concurrent = |c: &HistoryCell| c.epoch.thread() != ti && !clock.covers(c.epoch);
-        let mask = mask_of(at, ty);
-        let contradicts = by.may_have_chosen_lock(mask)
-            || self.memory.history.bytes_used(at / 8, is_concurrent) & mask != 0;
-        if by.thread != ti || contradicts {
-            return None;
-        }
-        let program = self.program;
-        let place = StoredConstants::place_of_load(program, pc)?;
-        let stored = self.stored_constants.get_or_insert_with(|| Arc::new(StoredConstants::of(program)));
-        let mut values = stored.at(place)?;
-        // A negative number is stored to say that there is nothing yet. 0 was never meant.
-        let is_negative = |v: &u64| (*v as i64) < 0;
-        let is_nothing = values.len() == 1 && values.iter().all(is_negative);
-        match program.image.get(at..at + ty.size() as usize) {
-            Some(bytes) => values.push(initial(bytes, ty)),
-            None if is_nothing => {}
-            None => values.push(0),
-        }
-        values.push(former);
-        Some((root, values))
-    }
-
-    /// Whether a value can be one of the wanted ones only after a change: no value that the
-    /// program's own code stores at its place is. Then the code that asks for it can only be there
-    /// for the change: `connect_it(c); if (c->fd < 0) return;`, where all other code stores -1.
-    fn only_a_change_leads(&mut self, ti: usize, v: u64, is_wanted: &dyn Fn(u64) -> bool) -> bool {
-        let Some((root, values)) = self.values_without_a_change(ti, v) else { return false };
-        values.iter().all(|value| self.with_root(v, root, *value).is_some_and(|v| !is_wanted(v)))
-    }
-
-    /// What a value is for a value of its only root.
-    fn with_root(&mut self, v: u64, root: u32, value: u64) -> Option<u64> {
-        self.witness.substitute(v, &|r| (r == root).then_some(value)).filter(|v| !is_unknown(*v))
-    }
-
-    /// A case of a switch to which only a change leads.
-    fn case_after_a_change(&mut self, ti: usize, table: &SwitchTable, v: u64) -> Option<u64> {
-        let (root, values) = self.values_without_a_change(ti, v)?;
-        let values: Option<Vec<u64>> = values.iter().map(|value| self.with_root(v, root, *value)).collect();
-        let values = values?;
-        let is_reached = |lo: i64, hi: i64| values.iter().any(|v| lo <= *v as i64 && *v as i64 <= hi);
-        let cases: Vec<i64> =
-            table.cases.iter().filter(|(lo, hi, _)| !is_reached(*lo, *hi)).map(|(lo, ..)| *lo).collect();
-        let case = *cases.get(self.rng.below(cases.len().max(1) as u64) as usize)? as u64;
-        let is_it = self.bin(Bin::Eq, Scalar::I64, v, case);
-        let is_possible = self.assume_if_possible(is_it);
-        if is_possible {
-            self.settle_change(ti, v);
-        }
-        is_possible.then_some(case)
-    }
-
     /// The value that decides a switch: the former one, unless this run assumes that it changed.
     pub(super) fn switched_as_before(&mut self, ti: usize, table: &SwitchTable, v: u64) -> u64 {
         let Some(before) = self.without_changes(v) else { return v };
-        if self.rng.below(2) == 0
-            && let Some(case) = self.case_after_a_change(ti, table, v)
-        {
-            return case;
-        }
         let changes =
             self.former_values.may_assume_change && self.rng.below(table.cases.len() as u64 + 1) == 0;
         if changes {

@@ -51,7 +51,6 @@ mod rng;
 pub mod sched;
 mod start_result;
 mod step;
-mod stored_constants;
 mod sync;
 mod tasks;
 mod thread;
@@ -77,7 +76,6 @@ use raddle_finding::Kind;
 use raw::RawFinding;
 pub use rng::XorShift;
 use sched::SwitchStrategy;
-use stored_constants::StoredConstants;
 use sync::SyncObject;
 use thread::SimulatedThread;
 use witness::Witness;
@@ -213,8 +211,6 @@ pub struct Machine<'p> {
     witness: Witness,
     /// What unknown functions may have changed.
     former_values: FormerValues,
-    /// Made when it is first needed.
-    stored_constants: Option<Arc<StoredConstants>>,
     rng: XorShift,
     seed: u64,
     start: EntryStart,
@@ -277,8 +273,8 @@ pub struct Machine<'p> {
     sites: Arc<[u32]>,
     /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
-    /// Branches that take one side wherever they can; see [`own_thread`] and [`start_result`].
-    settled_sides: FxHashMap<u32, bool>,
+    /// See [`own_thread`].
+    joins_of_others: FxHashMap<u32, bool>,
     /// The model's flag that a timer is set, and whether it is from the start on, because the
     /// program sets none.
     timer_flag: Option<(u64, bool)>,
@@ -330,7 +326,6 @@ impl<'p> Machine<'p> {
             delayed: (0, 0),
             witness: Witness::default(),
             former_values: FormerValues::default(),
-            stored_constants: None,
             rng: XorShift::new(0),
             seed: 0,
             start: EntryStart { function: 0, in_the_middle: false },
@@ -367,7 +362,7 @@ impl<'p> Machine<'p> {
             locking,
             sites,
             named,
-            settled_sides: own_thread::joins_of_others(program),
+            joins_of_others: own_thread::joins_of_others(program),
             timer_flag: timer_flag(program),
             never_null: program
                 .functions

@@ -12,7 +12,7 @@
 
 use super::handle_room::{HandleRoom, StartArgument, arguments};
 use super::lifecycle::{handle, of_handle};
-use super::start_result::{result_of_success, unknown_test_of_success};
+use super::start_result::result_of_success;
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{Machine, RunEnd};
@@ -97,22 +97,38 @@ fn lock_of(words: &[String]) -> Option<Named> {
         return None;
     }
     let object = any(&["lock", "mutex", "spinlock", "semaphore", "rwlock", "srwlock", "critical"]);
+    let read_write = any(&["rwlock", "srwlock"]);
     let tries = any(&["try", "trylock", "tryenter"]);
     match () {
         () if any(&["unlock", "wrunlock", "rdunlock", "rwunlock", "spinunlock"]) => Some(Named::Unlock),
         () if object && any(&["release", "leave", "exit", "give", "end"]) => Some(Named::Unlock),
+        () if read_write && any(&["done", "drop", "put", "finish"]) => Some(Named::Unlock),
         // Which result means that it has the lock nobody knows; that it has it guards more than it
         // should, not less.
         () if tries && object || has("trylock") => Some(Named::Lock),
-        () if any(&["rdlock", "rlock"])
-            || any(&["read", "reader", "shared", "rd"]) && any(&["lock", "rwlock", "srwlock"]) =>
-        {
+        () if any(&["rdlock", "rlock"]) || any(&["read", "reader", "shared", "rd"]) && has("lock") => {
             Some(Named::ReadLock)
         }
-        () if has("rwlock") && any(&["write", "writer", "exclusive", "wr"]) => Some(Named::Lock),
+        () if read_write_lock_of(words).is_some() => read_write_lock_of(words),
         () if any(&["lock", "wrlock", "wlock"]) => Some(Named::Lock),
         () if object && any(&["acquire", "enter", "take", "obtain", "begin"]) => Some(Named::Lock),
         () => None,
+    }
+}
+
+/// What a name says of a lock for readers and writers, if it ends with the lock and what it is taken
+/// for (`cupsRWLockRead`, `AcquireSRWLockExclusive`). Names that say more may be anything:
+/// `rwlock_writer_waiting`, `rwlock_prefer_write`.
+fn read_write_lock_of(words: &[String]) -> Option<Named> {
+    let [before @ .., lock, mode] = words else { return None };
+    let says_more = ["downgrade", "upgrade", "prefer", "wait", "waiting", "waiters", "owner", "priority"];
+    if !matches!(&**lock, "rwlock" | "srwlock") || before.iter().any(|w| says_more.contains(&&**w)) {
+        return None;
+    }
+    match &**mode {
+        "read" | "shared" => Some(Named::ReadLock),
+        "write" | "exclusive" => Some(Named::Lock),
+        _ => None,
     }
 }
 
@@ -421,7 +437,7 @@ impl Machine<'_> {
         let place = self.memory.index(object, u64::from(scalar.size())).ok();
         let mut result = self.fresh_unknown();
         match (what, stored, place) {
-            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, pc, place, scalar),
+            (Atomic::Load, _, Some(place)) => result = self.load_from(ti, place, scalar),
             (Atomic::Store, Some(value), Some(place)) => self.memory.store(place, scalar, value),
             (Atomic::CountDown, _, Some(place)) if !is_unknown(self.memory.load(place, scalar)) => {
                 let left = self.memory.load(place, scalar).wrapping_sub(1);
@@ -505,9 +521,6 @@ impl Machine<'_> {
             self.threads[new].known_by = given;
         }
         self.threads[ti].stack.truncate(at);
-        if let Some((jump, side)) = unknown_test_of_success(self.program, &self.doom, pc, id.is_none()) {
-            self.settled_sides.insert(jump, side);
-        }
         let by_shape = if id.is_none() { handle } else { 0 };
         let result = result_of_success(self.program, &self.doom, pc, handle).unwrap_or(by_shape);
         self.push(ti, result);
@@ -660,6 +673,9 @@ mod tests {
             ("AcquireSRWLockShared", Named::ReadLock),
             ("ReleaseSRWLockExclusive", Named::Unlock),
             ("ReleaseSRWLockShared", Named::Unlock),
+            ("db_rwlock_write", Named::Lock),
+            ("db_rwlock_write_done", Named::Unlock),
+            ("rwlock_drop_write", Named::Unlock),
             ("g_mutex_trylock", Named::Lock),
             ("spin_try_lock", Named::Lock),
             ("SDL_UnlockMutex", Named::Unlock),
@@ -690,6 +706,13 @@ mod tests {
             "deadlock",
             "rwlock",
             "rwlock_init_write",
+            "rwlock_writer_waiting",
+            "rwlock_write_waiters",
+            "rwlock_write_owner",
+            "rwlock_prefer_writer",
+            "prefer_rwlock_write",
+            "rwlock_downgrade_write",
+            "rwlock_write_to_read",
             "setlock_name",
             "LockMemory",
             "\u{e9}",

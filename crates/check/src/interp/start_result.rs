@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::named::words;
 use super::value::{known_bin, known_conv, known_un};
 use crate::ir::doom::Doom;
-use crate::ir::{Bin, Instr, Program, Scalar, Un};
+use crate::ir::{Bin, Instr, Program, Scalar};
 
 /// The maximum number of instructions between the call and the condition, and the number of
 /// instructions examined on a side.
@@ -45,41 +45,6 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
     of_two(0, handle)
         .or_else(|| compared.and_then(|n| of_two(0, n)))
         .or_else(|| is_used_as_bool(program, pc).then_some(handle))
-}
-
-/// The branch after a start that compares its result with a name that nobody declares (`if
-/// (start(…) == THREAD_INVALID)`), and the truth value of its condition if the start has succeeded.
-/// If the sides do not tell, a handle differs from a name that stands for none, while a status may
-/// be compared with one that stands for success.
-pub fn unknown_test_of_success(
-    program: &Program,
-    doom: &Doom,
-    pc: u32,
-    returns_handle: bool,
-) -> Option<(u32, bool)> {
-    let after = program.code.get(pc as usize + 1..)?;
-    let is_jump = |i: &Instr| matches!(i, Instr::JumpIf(_) | Instr::JumpIfNot(_));
-    let until = after.iter().take(FARTHEST).position(is_jump)?;
-    let at = after[..until].iter().rposition(|i| matches!(i, Instr::Bin(Bin::Eq | Bin::Ne, _)))?;
-    let is_value = |i: &&Instr| !matches!(i, Instr::Conv(..) | Instr::Nop | Instr::Load(..));
-    if !matches!(after[..at].iter().rev().find(is_value)?, Instr::UnknownField(_)) {
-        return None;
-    }
-    // The truth value of the condition for an equal result.
-    let mut equal = matches!(after[at], Instr::Bin(Bin::Eq, _));
-    for instr in &after[at + 1..until] {
-        match instr {
-            Instr::Un(Un::IsZero, _) => equal = !equal,
-            Instr::Un(Un::Truth, _) | Instr::Conv(..) | Instr::Nop => {}
-            _ => return None,
-        }
-    }
-    let jump = pc + 1 + until as u32;
-    let (Instr::JumpIf(to) | Instr::JumpIfNot(to)) = after[until] else { return None };
-    let side = |truth: bool| if truth == matches!(after[until], Instr::JumpIf(_)) { to } else { jump + 1 };
-    let equal_fails =
-        is_failure(program, doom, pc, side(equal), side(!equal)).or(returns_handle.then_some(true))?;
-    Some((jump, equal != equal_fails))
 }
 
 /// Whether the first side of a condition, rather than the other, is that of a failed start. `None`

@@ -307,15 +307,15 @@ impl Machine<'_> {
         if access == AccessClass::Volatile && self.is_polled_in_vain(ti, pc, address) {
             return self.fresh_unknown();
         }
-        self.load_from(ti, pc, at, ty)
+        self.load_from(ti, at, ty)
     }
 
     /// What a thread finds at a place in memory.
     #[inline(always)]
-    pub(super) fn load_from(&mut self, ti: usize, pc: u32, at: usize, ty: Scalar) -> u64 {
+    pub(super) fn load_from(&mut self, ti: usize, at: usize, ty: Scalar) -> u64 {
         let v = self.memory.load(at, ty);
         if is_unknown(v) && self.has_former_values() {
-            self.meet_former_value(ti, pc, at, ty, v);
+            self.meet_former_value(ti, at, ty, v);
         }
         v
     }

@@ -131,9 +131,8 @@ static void __model_set_timer(int s) {
   __atomic_store_n(&__model_timer_set, 1, __ATOMIC_RELAXED);
   if (__raddle_is_known((long)f) && (long)f > 1) __raddle_interrupt(f, s);
 }
-static void __model_stop_timer(int s) { __atomic_store_n(&__model_timer_set, 0, __ATOMIC_RELAXED); __raddle_interrupt_off(s); }
-unsigned alarm(unsigned n) { if (n) __model_set_timer(SIGALRM); else __model_stop_timer(SIGALRM); return 0; }
-useconds_t ualarm(useconds_t n, useconds_t i) { if (n) __model_set_timer(SIGALRM); else __model_stop_timer(SIGALRM); return 0; }
+unsigned alarm(unsigned n) { if (n) __model_set_timer(SIGALRM); return 0; }
+useconds_t ualarm(useconds_t n, useconds_t i) { if (n) __model_set_timer(SIGALRM); return 0; }
 int sigemptyset(sigset_t *s) { s->__bits[0] = 0; return 0; }
 int sigfillset(sigset_t *s) { s->__bits[0] = -1UL; return 0; }
 int sigaddset(sigset_t *s, int n) { s->__bits[0] |= 1UL << (n - 1); return 0; }

@@ -70,7 +70,8 @@ impl Preprocessor<'_> {
             ("if", [defined, name]) if defined.sym == self.names.defined => *name,
             _ => return false,
         };
-        let asks = self.name(name) == "HAVE_CONFIG_H";
+        // What the program itself defines, as 0, counts.
+        let asks = self.name(name) == "HAVE_CONFIG_H" && !self.is_defined(name.sym);
         if asks {
             self.define_as_one(name.sym);
         }

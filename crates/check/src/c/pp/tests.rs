@@ -172,6 +172,8 @@ fn the_name_that_says_that_there_is_a_configuration_is_defined() {
     for other in ["ifndef HAVE_CONFIG_H", "if !defined(HAVE_CONFIG_H)", "ifdef HAVE_CONFIG"] {
         assert_eq!(run(&format!("#{other}\n#include \"none.h\"\n#endif\n{have}")), "no", "{other}");
     }
+    let defined = "#define HAVE_CONFIG_H 0\n#if HAVE_CONFIG_H\n#include \"config.h\"\n#endif";
+    assert_eq!(run(&format!("{defined}\n{have}")), "no", "the program's own");
 }
 
 #[test]

@@ -86,10 +86,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// Applies an operator to the value in a local and the value on the stack.
     pub fn operate(&mut self, op: &str, left: u16, a: &Ty, b: &Ty) -> Ty {
-        // A structure is compared with null only if it may have no value. Its operators do not see
-        // null.
-        let is_presence = [(a, b), (b, a)].iter().any(|(a, b)| **b == Ty::Null && self.world.is_value(a));
-        if !is_presence && let Some(m) = self.user_operator(op, a, b) {
+        if let Some(m) = self.user_operator(op, a, b) {
             let right = self.temporary();
             self.emit(Instr::Set(right));
             self.emit(Instr::Get(left));

@@ -1,6 +1,4 @@
 // A loop waits until a function that nobody defines has set both flags of an object that two
-// threads use.
-// A loop waits until a function that nobody defines sets one of two flags of an object that two
 // threads use. What comes after the loop comes after the change.
 #include <library.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // A function that nobody defines opens a connection that two threads use. All other code stores -1
-// in its descriptor, so what follows the check is there for the change.
+// in its descriptor, so what follows the check needs the change.
 #include <library.h>
 #include <pthread.h>
 #include <stdlib.h>
