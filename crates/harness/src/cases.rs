@@ -221,7 +221,7 @@ impl Harness {
             };
             let flags = if self == Harness::Libtest { flag::LIBTEST } else { 0 };
             cases.extend(case.map(|(name, mut arguments)| {
-                let is_ignored = self == Harness::GoogleTest && name.contains("DISABLED_");
+                let is_ignored = self == Harness::GoogleTest && is_disabled(&name);
                 if is_ignored {
                     arguments.push("--gtest_also_run_disabled_tests".into());
                 }
@@ -262,6 +262,12 @@ fn boost_cases(listing: &str) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Whether GoogleTest leaves out a test of this name: `DISABLED_` begins its own name or that of its
+/// suite, after what an instantiation puts before it.
+fn is_disabled(name: &str) -> bool {
+    name.split(['.', '/']).any(|part| part.starts_with("DISABLED_"))
 }
 
 /// A doctest filter that matches one name. A comma would begin another filter, and how to escape it
@@ -318,9 +324,9 @@ mod tests {
 
     #[test]
     fn tests_of_googletest_are_listed() {
-        let listing = "Running main() from gtest_main.cc\nQueue.\n  Pops\n  DISABLED_Slow\nTyped/0.  # TypeParam = int\n  \
+        let listing = "Running main() from gtest_main.cc\nQueue.\n  Pops\n  DISABLED_Slow\n  RunsDISABLED_Check\nTyped/0.  # TypeParam = int\n  \
                        Works\nParams/Queue.\n  Holds/0  # GetParam() = 7\n";
-        let expected = ["Queue.Pops", "Typed/0.Works", "Params/Queue.Holds/0"]
+        let expected = ["Queue.Pops", "Queue.RunsDISABLED_Check", "Typed/0.Works", "Params/Queue.Holds/0"]
             .map(|name| pair(name, &format!("--gtest_filter={name}")));
         assert_eq!(names(Harness::GoogleTest, listing), expected);
         let alone = "--gtest_filter=Queue.DISABLED_Slow --gtest_also_run_disabled_tests";

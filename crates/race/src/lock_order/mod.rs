@@ -89,9 +89,13 @@ pub struct Moment {
 
 impl Moment {
     /// Whether this order has something to say about the two: one of them at least is an edge of a
-    /// task or a section.
+    /// task or a section. An edge of a task for which there was no number left counts as ordered.
     fn counts_with(&self, other: &Moment) -> bool {
-        self.number.is_some() && other.number.is_some() && (self.context != 0 || other.context != 0)
+        let has_no_number_left = |m: &Moment| m.context != 0 && m.number.is_none();
+        let have_numbers = self.number.is_some() && other.number.is_some();
+        have_numbers && (self.context != 0 || other.context != 0)
+            || has_no_number_left(self)
+            || has_no_number_left(other)
     }
 
     fn is_ordered(&self, other: &Moment) -> bool {

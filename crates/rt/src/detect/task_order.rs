@@ -9,7 +9,7 @@
 //! of `interpose::openmp` hand these sets on by the keys by which they hand on clocks. Two edges may
 //! be under way at once if the later one does not come after the earlier one.
 //!
-//! Bounds: edges beyond [`MOST`] have no number, and are judged by their system threads. Keys share
+//! Bounds: edges of tasks beyond [`MOST`] have no number, and count as ordered. Keys share
 //! [`SLOTS`] places, and a place keeps what it was told. Both can only add order, which hides a
 //! cycle and invents none.
 

@@ -8,7 +8,8 @@
 //!
 //! A stream shows who has its lock. The other two are in memory of the loader that nobody outside of
 //! it knows, so who has them is kept here. An exception or a jump may leave the function that the
-//! loader calls, past this module: a lock counts as held only while its frame is on the stack.
+//! loader calls, past this module. It may also end within that function, so from then on nothing is
+//! known of the thread's locks: others no longer wait for them.
 //!
 //! Deviation: a function that takes the lock of a stream for itself is not always a step, and nobody is
 //! preempted while the program has one. So a search does not try every order of it, and says so
@@ -34,19 +35,21 @@ pub struct Held {
     /// How often its holder has taken it. 0: nobody has it.
     depth: u32,
     by: usize,
-    /// An address in the frame of the call that took it first.
-    frame: usize,
 }
 
 impl Held {
-    pub const FREE: Held = Held { depth: 0, by: 0, frame: 0 };
+    pub const FREE: Held = Held { depth: 0, by: 0 };
 
     /// The thread that has it, if that is not `thread`.
     fn by_other(&self, thread: usize) -> Option<usize> {
         let s = state();
-        let has = self.depth > 0 && self.by != thread && !s.threads[self.by].ended;
-        // Where each thread is one of the system, no stack is noted.
-        (has && s.threads[self.by].context.stack() <= self.frame).then_some(self.by)
+        (self.depth > 0 && self.by != thread && !s.threads[self.by].ended).then_some(self.by)
+    }
+
+    fn give_back(&mut self, by: usize) {
+        if self.by == by {
+            self.depth = self.depth.saturating_sub(1);
+        }
     }
 }
 
@@ -82,7 +85,9 @@ pub fn visits_files<R>(is_step: bool, pc: usize, call: impl FnOnce() -> R) -> R 
     awaits(Wait::Loader(Loader::List), pc);
     takes(|l| &mut l.list);
     let r = call();
-    state().loader.list.depth -= 1;
+    let mut s = state();
+    let me = s.current;
+    s.loader.list.give_back(me);
     r
 }
 
@@ -96,19 +101,31 @@ pub fn loads_files<R>(pc: usize, call: impl FnOnce() -> R) -> R {
     uninterrupted(1);
     let r = call();
     uninterrupted(-1);
-    state().loader.files.depth -= 1;
+    let mut s = state();
+    let me = s.current;
+    s.loader.files.give_back(me);
     r
 }
 
 fn takes(which: impl Fn(&mut LoaderLocks) -> &mut Held) {
     let mut s = state();
     let me = s.current;
-    let here = 0u8;
     let held = which(&mut s.loader);
     if held.depth > 0 && held.by == me {
         held.depth += 1;
     } else {
-        *held = Held { depth: 1, by: me, frame: &raw const here as usize };
+        *held = Held { depth: 1, by: me };
+    }
+}
+
+/// The running thread throws an exception or jumps: see the module.
+pub fn may_leave() {
+    let mut s = state();
+    let me = s.current;
+    let LoaderLocks { list, files } = &mut s.loader;
+    for held in [list, files].into_iter().filter(|held| held.depth > 0 && held.by == me) {
+        held.depth = 0;
+        hidden::note(gap::UNINTERRUPTED);
     }
 }
 

@@ -2,16 +2,19 @@
 //!
 //! A state in which all threads wait, one of them for a descriptor, is watched for a moment before it
 //! counts as a deadlock: another process may write. To what a program has made for itself, such as
-//! a pipe between two of its threads, nobody else can, and waiting for that would only cost time, in
-//! each execution that comes to such a state.
+//! a pipe between two of its threads, nobody else can, as a rule. So the first such state of a
+//! process is watched like all others, and if nobody came, the later ones are not: a search meets
+//! thousands, and a failure is confirmed in a process of its own, where it is the first.
 //!
-//! What the program had open when it began may have another end elsewhere, and a process that it has
-//! made has what it had. A descriptor that was sent to another process is not noticed.
+//! A rule has exceptions. What the program had open when it began may have another end elsewhere,
+//! and a process that it has made has what it had. Descriptors that came in a message, children that
+//! were made by a raw system call, threads of the C library (`getaddrinfo_a`) and the kernel itself
+//! (`io_submit`) are not noticed beforehand. Once somebody came, all states are watched.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
-use super::{Several, Wait, state, timers};
+use super::{Several, Wait, serve, state, timers};
 use crate::sys;
 
 const PIPES: i64 = 0x5049_5045;
@@ -23,6 +26,27 @@ const ANONYMOUS: i64 = 0x0904_1934;
 static INHERITED: AtomicU32 = AtomicU32::new(0);
 /// Standard input, output and error, which are not counted: see [`may_act_on`].
 const STANDARD: c_int = 3;
+
+/// Whether somebody came in a state in which nobody could, as it seemed.
+static SEEN: AtomicU8 = AtomicU8::new(NOTHING);
+const NOTHING: u8 = 0;
+const NOBODY: u8 = 1;
+const SOMEBODY: u8 = 2;
+
+/// How long a state is watched in which nobody outside can help, as it seems.
+pub fn patience() -> u32 {
+    if SEEN.load(Relaxed) == NOBODY { 0 } else { serve::PATIENCE_MS }
+}
+
+/// Such a state was watched, and nobody came.
+pub fn stayed_away() {
+    let _ = SEEN.compare_exchange(NOTHING, NOBODY, Relaxed, Relaxed);
+}
+
+/// Somebody came in a state that was watched.
+pub fn came() {
+    SEEN.store(SOMEBODY, Relaxed);
+}
 
 /// Notes what is open before the program has opened anything.
 pub fn prepare() {
@@ -161,6 +185,16 @@ impl core::fmt::Write for Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_state_is_watched_and_all_are_once_somebody_came() {
+        assert_eq!(patience(), serve::PATIENCE_MS);
+        stayed_away();
+        assert_eq!(patience(), 0);
+        came();
+        stayed_away();
+        assert_eq!(patience(), serve::PATIENCE_MS);
+    }
 
     #[test]
     fn numbers_follow_blanks() {

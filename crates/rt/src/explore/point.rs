@@ -362,8 +362,9 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
+    let is_private = |w: Wait| matches!(w, Wait::Descriptor(..) | Wait::Several(_)) && !outsiders::may_end(w);
     let patience = |w: Wait| match w {
-        Wait::Descriptor(..) | Wait::Several(_) if !outsiders::may_end(w) => 0,
+        w if is_private(w) => outsiders::patience(),
         Wait::Descriptor(..) | Wait::Partner(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
         Wait::ById(_) if fork::is_any_child_alive() => serve::PATIENCE_WITH_CHILDREN_MS,
@@ -375,14 +376,19 @@ fn sees_outside() -> bool {
         },
     };
     let live = |i: &usize| !s.threads[*i].ended;
-    let most = (0..s.count).filter(live).map(|i| patience(s.threads[i].wait)).max();
-    for _ in 0..most.unwrap_or(0) {
+    let most = (0..s.count).filter(live).map(|i| patience(s.threads[i].wait)).max().unwrap_or(0);
+    let has_private = (0..s.count).filter(live).any(|i| is_private(s.threads[i].wait));
+    for _ in 0..most {
         crate::sys::sleep_ms(1);
         fork::wakes_who_share();
         find_enabled();
         if !state().enabled.is_empty() {
+            outsiders::came();
             return true;
         }
+    }
+    if has_private && most > 0 {
+        outsiders::stayed_away();
     }
     // A child may have helped and ended meanwhile.
     fork::wakes_who_share();

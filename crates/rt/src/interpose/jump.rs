@@ -64,6 +64,7 @@ fn land_explored(mut t: Current, buffer: usize) {
     if !explore::is_running() {
         return;
     }
+    explore::locks::may_leave();
     match t.jumps.get(buffer) {
         Some(jump) => {
             t.sp = jump.sp;

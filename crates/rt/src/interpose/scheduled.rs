@@ -397,6 +397,9 @@ extern "C" fn thrown(exception: *const [u8; 8]) -> usize {
     if explore::is_running() && RUST.contains(&unsafe { &*exception }) {
         explore::panics();
     }
+    if explore::is_running() {
+        explore::locks::may_leave();
+    }
     if matches!(mode(), Mode::Detect | Mode::Record) {
         once::throws();
     }

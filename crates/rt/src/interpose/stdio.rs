@@ -318,8 +318,8 @@ accesses! {
     fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); c.locks_stream(file); let _filling = filling(file); }
     fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); c.locks_stream(file); closing(file) } then |_r| { closed(&mut c, file) }
     fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); c.locks_stream(file); closing(file) }
-    fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
-    fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
+    fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); c.locks_stream(file); closing(file) }
+    fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); c.locks_stream(file); closing(file) }
     fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.looks_outside(); c.text(mode); }
     fn popen(command: Text, mode: Text) -> File, |c| { c.makes_process(); c.text(command); c.text(mode); }
     fn system(command: Text) -> c_int, |c| { c.makes_process(); c.text(command); }

@@ -92,7 +92,7 @@ accesses! {
         c.wrote(to, if need < n { (need + 1) * WIDE } else { 0 })
     }
     fn fputws(s: Wide, file: *mut c_void) -> c_int, |c| { c.wide(s); c.locks_stream(file); let _filling = filling(file); }
-    fn fgetws(to: Room, n: c_int, file: *mut c_void) -> Room, |c| { c.fills(to) } then |got| {
+    fn fgetws(to: Room, n: c_int, file: *mut c_void) -> Room, |c| { c.fills(to); c.locks_stream(file) } then |got| {
         filled(file);
         wrote_wide(&mut c, got)
     }

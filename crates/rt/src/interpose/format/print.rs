@@ -152,6 +152,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vfwprintf_chk")]
     fn __vfwprintf_chk(file: File, flag: c_int, format: Wide, a: List) -> c_int, |c| {
         formats_wide(&mut c, format, a);
+        c.locks_stream(file);
         let _filling = filling(file);
     }
     #[unsafe(export_name = "__formats_vswprintf_chk")]

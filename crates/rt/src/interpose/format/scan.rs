@@ -79,13 +79,13 @@ macro_rules! scans {
 scans! {
     "__scans_vsscanf" vsscanf(s: Text) format: Text, text, |c| { c.text(s); } {}
     "__scans_vscanf" vscanf() format: Text, text, |c| {} {}
-    "__scans_vfscanf" vfscanf(file: File) format: Text, text, |c| {} { filled(file) }
+    "__scans_vfscanf" vfscanf(file: File) format: Text, text, |c| { c.locks_stream(file); } { filled(file) }
     "__scans_99_vsscanf" __isoc99_vsscanf(s: Text) format: Text, text, |c| { c.text(s); } {}
     "__scans_99_vscanf" __isoc99_vscanf() format: Text, text, |c| {} {}
-    "__scans_99_vfscanf" __isoc99_vfscanf(file: File) format: Text, text, |c| {} { filled(file) }
+    "__scans_99_vfscanf" __isoc99_vfscanf(file: File) format: Text, text, |c| { c.locks_stream(file); } { filled(file) }
     "__scans_23_vsscanf" __isoc23_vsscanf(s: Text) format: Text, text, |c| { c.text(s); } {}
     "__scans_23_vscanf" __isoc23_vscanf() format: Text, text, |c| {} {}
-    "__scans_23_vfscanf" __isoc23_vfscanf(file: File) format: Text, text, |c| {} { filled(file) }
+    "__scans_23_vfscanf" __isoc23_vfscanf(file: File) format: Text, text, |c| { c.locks_stream(file); } { filled(file) }
     "__scans_vswscanf" vswscanf(s: Wide) format: Wide, wide, |c| { c.wide(s); } {}
     "__scans_99_vswscanf" __isoc99_vswscanf(s: Wide) format: Wide, wide, |c| { c.wide(s); } {}
 }
